@@ -1,0 +1,1 @@
+"""The `phidrift` command: thin shells over the library."""

@@ -1,0 +1,1 @@
+"""One module a package of the library: read params, call the library, write the outputs."""

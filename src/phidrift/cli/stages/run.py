@@ -1,0 +1,73 @@
+"""Dispatch of `phidrift stage NAME [KEY]`, and the record of how long each stage took."""
+
+import importlib
+import json
+import os
+import re
+import resource
+import time
+from pathlib import Path
+
+from phidrift.config import Params, load_params
+from phidrift.core.errors import PhidriftError
+from phidrift.core.files import read_json, write_json, write_text
+
+# Stage name -> the module of phidrift.cli.stages that holds a function of that name.
+MODULES = {
+    "standins": "corpora",
+    "harmonize": "corpora",
+    "round": "generation",
+    "curate": "generation",
+    "training_sets": "training_sets",
+    "ablation_set": "training_sets",
+    "train": "tagging",
+    "evaluate": "tagging",
+    "profiles": "drift",
+    "profile_ablation": "drift",
+    "drift": "drift",
+    "correlate": "analysis",
+    "report": "report",
+}
+KEYED = {"harmonize", "round", "training_sets", "train", "evaluate"}
+_KEY = re.compile(r"[a-z0-9_-]+(-[A-Z]+)?")
+
+
+def run_stage(name: str, key: str | None) -> None:
+    """Runs one stage in the working folder.
+
+    Raises:
+        PhidriftError: unknown stage, a key missing or unwanted or malformed, or a wrong params.yaml.
+    """
+    if name not in MODULES:
+        raise PhidriftError(f"no stage {name!r}", mend=f"use one of {', '.join(MODULES)}")
+    if (name in KEYED) != (key is not None):
+        raise PhidriftError(f"stage {name} takes {'a' if name in KEYED else 'no'} key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise PhidriftError(f"key {key!r} is malformed", mend="keys are a-z, 0-9, _ and -")
+    params = load_params()
+    if not os.environ.get("HF_HUB_OFFLINE") and _all_embedded(params):
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    function = getattr(importlib.import_module(f"phidrift.cli.stages.{MODULES[name]}"), name)
+    started = time.monotonic()
+    if key is None:
+        function(params)
+    else:
+        function(params, key)
+    _record(f"{name}@{key}" if key else name, time.monotonic() - started)
+
+
+def _all_embedded(params: Params) -> bool:
+    models = [sampler.model for sampler in params.generation.generators.values()]
+    models += [tagger.model for tagger in params.tagging.taggers.values()]
+    models += [params.generation.judge.model, params.drift.encoder, params.drift.lm]
+    return all(model.startswith("embedded/") for model in models)
+
+
+def _record(stage: str, seconds: float) -> None:
+    """Adds seconds and peak memory (MiB) to reports/times.js, which no output depends on."""
+    log = Path("reports/times.json")
+    times = read_json(log) if log.is_file() else {}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    times[stage] = {"seconds": round(seconds, 1), "peak_mib": round(peak)}
+    write_json(log, times)
+    write_text(Path("reports/times.js"), f"window.PHIDRIFT_TIMES = {json.dumps(times, sort_keys=True)};\n")

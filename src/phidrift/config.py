@@ -1,0 +1,239 @@
+"""params.yaml as typed, checked values: a misspelt key is an error that names it, the nearest valid one and the file."""
+
+import difflib
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from phidrift.core.errors import PhidriftError
+
+Entity = Literal["ADDRESS", "CONTACT", "DATE", "PERSON"]
+
+
+def _name(value: str) -> str:
+    # These names become stage keys, hence words of a command line.
+    if not re.fullmatch(r"[a-z0-9_-]+", value):
+        raise ValueError(f"{value!r}: a name is made of a-z, 0-9, _ and -")
+    return value
+
+
+def _threshold(value: float | str) -> float | str:
+    if isinstance(value, str):
+        if not re.fullmatch(r"q(0(\.\d+)?|1(\.0*)?)", value):
+            raise ValueError(f"{value!r}: a threshold is a score from 1 to 5, or a quantile such as q0.5")
+    elif not 1 <= value <= 5:
+        raise ValueError(f"{value}: a score lies between 1 and 5")
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+Threshold = Annotated[float | str, AfterValidator(_threshold)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NoteCounts(_Strict):
+    train: Count
+    test: Positive
+
+
+class StandinsParams(_Strict):
+    """Sizes, in documents, of the stand-ins for corpora that can't be shipped."""
+
+    i2b2: NoteCounts
+    multileg: Positive
+    ai4privacy: Positive
+
+
+class CorpusParams(_Strict):
+    """A source corpus. `split` is `source` (its own train and test folders) or {test: documents}."""
+
+    path: Path
+    format: Literal["i2b2", "multileg", "ai4privacy"]
+    split: Literal["source"] | dict[Literal["test"], Positive]
+    deduplicate: bool = True
+    restricted: bool
+    licence: str
+    source: str
+
+
+class RoundParams(_Strict):
+    """A generation round; `reads` is the file of the round before (round 0: the prompts)."""
+
+    reads: Path
+
+
+class SamplerParams(_Strict):
+    """A model and how to draw from it; null is the model's own default, top_k 0 means no limit."""
+
+    model: str
+    temperature: float | None = Field(default=None, gt=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    top_k: int | None = Field(default=None, ge=0)
+
+
+class JudgeParams(_Strict):
+    model: str
+    criteria: list[str] = Field(min_length=1)
+
+
+class GenerationParams(_Strict):
+    engine: Literal["transformers"]
+    rounds: dict[Annotated[str, Field(pattern=r"^\d+$")], RoundParams]
+    samples_per_round: Positive  # per generator and entity
+    negative_ratio: Share  # share of samples asked for without the entity
+    few_shot_k: Count
+    few_shot_threshold: Threshold  # samples at or above it may become examples
+    entity_string_cap: Positive  # occurrences of one entity string among a pool's examples
+    max_tokens: Positive
+    batch_size: Positive
+    generators: dict[Name, SamplerParams] = Field(min_length=1)
+    judge: JudgeParams
+
+    @model_validator(mode="after")
+    def _rounds_are_a_chain(self) -> "GenerationParams":
+        if list(self.rounds) != [str(n) for n in range(len(self.rounds))]:
+            raise ValueError('rounds are numbered "0", "1", "2", ... without a gap')
+        for n in range(1, len(self.rounds)):
+            wanted = Path(f"data/pools/round_{n - 1}.jsonl")
+            if self.rounds[str(n)].reads != wanted:
+                raise ValueError(f"round {n} reads {wanted}")
+        return self
+
+
+class CurationParams(_Strict):
+    """What becomes the released synthetic corpora."""
+
+    judge_threshold: Threshold
+    entity_string_cap: Positive
+    negative_ratio: Share
+    test: Positive  # documents an entity, fixed
+
+
+class TaggerParams(_Strict):
+    model: str
+    max_length: Positive  # model tokens a window
+    batch_size: Positive
+    epochs: Positive
+    learning_rate: float = Field(gt=0)
+    warmup_ratio: Share
+    weight_decay: float = Field(ge=0)
+
+
+class TaggingParams(_Strict):
+    taggers: dict[Name, TaggerParams] = Field(min_length=1)
+    seeds: list[int] = Field(min_length=1)
+    threads: Positive
+    bootstrap: Count  # resamples of documents for the F1 interval
+
+
+class AblationParams(_Strict):
+    """The set `ablation`: its size in documents and the real corpus that it is mixed with."""
+
+    size: Positive
+    real: Name
+
+
+class DriftParams(_Strict):
+    encoder: str
+    lm: str
+    lm_tokens: Positive  # model tokens a corpus whose perplexity is measured
+    sentences: Positive  # sentences a corpus that are embedded, at most
+    sample_tokens: Positive | None  # size of every sample; null: as large as the smallest corpus allows
+    repeats: Positive  # size-matched samples a value
+    floor_pairs: Positive  # pairs of disjoint samples a noise floor
+    clusters: Positive
+    cluster_seeds: list[int] = Field(min_length=1)
+    smoothing: float = Field(ge=0)
+
+
+class AnalysisParams(_Strict):
+    bootstrap: Positive
+    permutations: Positive
+
+
+class Params(_Strict):
+    """All of params.yaml."""
+
+    seed: int
+    entities: list[Entity] = Field(min_length=1)
+    mixture: Share  # share of synthetic documents in the set `ablation`
+    judge_threshold: Threshold  # of the synthetic documents in it
+    generator: str  # of the synthetic documents in it: all, or a name
+    standins: StandinsParams
+    corpora: dict[Name, CorpusParams]
+    generation: GenerationParams
+    curation: CurationParams
+    sets: list[Annotated[str, Field(pattern=r"^[a-z0-9_]+-\d+$")]]
+    ablation: AblationParams
+    tagging: TaggingParams
+    drift: DriftParams
+    analysis: AnalysisParams
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> "Params":
+        sources = [*self.corpora, "syn"]
+        for name in self.sets:
+            if name.rpartition("-")[0] not in sources:
+                raise ValueError(f"sets: {name} has no corpus; there are {', '.join(sources)}")
+        if self.ablation.real not in self.corpora:
+            raise ValueError(f"ablation.real: {self.ablation.real} is no corpus")
+        if self.generator not in ("all", *self.generation.generators):
+            names = ", ".join(("all", *self.generation.generators))
+            raise ValueError(f"generator: {self.generator!r} is unknown; there are {names}")
+        return self
+
+    @property
+    def targets(self) -> list[str]:
+        """The corpora that taggers are evaluated on: every source corpus, and syn."""
+        return [*sorted(self.corpora), "syn"]
+
+
+def load_params(path: Path = Path("params.yaml")) -> Params:
+    """Reads and checks a parameter file.
+
+    Raises:
+        PhidriftError: names every wrong key (with the nearest valid one) or value, and the file.
+    """
+    if not path.is_file():
+        raise PhidriftError("no such file", where=path, mend="run in the project's folder")
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise PhidriftError(f"not YAML ({error})", where=path) from error
+    try:
+        return Params.model_validate(raw)
+    except ValidationError as error:
+        raise PhidriftError("; ".join(_explain(item) for item in error.errors()), where=path) from error
+
+
+def _explain(item: Any) -> str:
+    location = [str(part) for part in item["loc"]]
+    place = ".".join(location)
+    if item["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(location[-1], _keys_at(Params, location[:-1]), n=1, cutoff=0.0)
+        return f"unknown key {place!r}" + (f", did you mean {near[0]!r}?" if near else "")
+    if item["type"] == "missing":
+        return f"key {place!r} is missing"
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _keys_at(model: Any, location: list[str]) -> list[str]:
+    """Field names of the model at a place; a name inside a dictionary of models stands for that model."""
+    for part in location:
+        fields = getattr(model, "model_fields", None)
+        if fields is not None:
+            model = fields[part].annotation if part in fields else None
+        else:
+            models = [a for a in getattr(model, "__args__", ()) if hasattr(a, "model_fields")]
+            model = models[0] if models else None
+    return list(getattr(model, "model_fields", {}))

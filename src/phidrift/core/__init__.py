@@ -1,0 +1,1 @@
+"""Foundation that all stages share: documents, text units, files, models, progress, errors."""
