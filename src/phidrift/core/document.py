@@ -73,7 +73,7 @@ def _parse_spans(record: dict[str, Any], where: str) -> tuple[Span, ...] | None:
         return None
     if not isinstance(raw, list):
         raise PhidriftError("field 'spans' must be a list or null", where=where)
-    spans = []
+    spans: list[Span] = []
     last_end: dict[str, int] = {}
     for position, item in enumerate(raw):
         place = f"{where}, spans[{position}]"
