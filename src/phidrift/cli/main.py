@@ -47,6 +47,14 @@ def stage(
     run_stage(name, key)
 
 
+@app.command()
+def summary() -> None:
+    """Print the main figures of the last run and where its report lies."""
+    from phidrift.cli.summary import print_summary
+
+    print_summary()
+
+
 def main() -> None:
     """Entry point: errors that the user can mend are printed without a traceback, with exit code 2."""
     from phidrift.core.errors import PhidriftError

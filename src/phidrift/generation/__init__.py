@@ -1,0 +1,1 @@
+"""Synthetic clinical fragments with marked entities: rounds of generation, structure check, judge, curation."""
