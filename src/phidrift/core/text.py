@@ -11,6 +11,8 @@ _WORD = re.compile(r"\w+")
 _LINE = re.compile(r"[^\r\n]+")
 # A full stop ends a sentence where white space and an upper-case letter, digit or opening sign follow.
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?=\s+[\"'(\[“‘]*[^\W_a-z])")
+# "1." or "b." that opens a line numbers what follows.
+_ORDINAL = re.compile(r"\s*(?:\d{1,3}|[^\W\d_])\.")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|Ave|Rd|Blvd|No|Nos|Art|vs|e\.g|i\.e|approx|Jan|Feb|Mar|Apr|Jun|Jul"
     r"|Aug|Sep|Sept|Oct|Nov|Dec|[A-Z])\.$"
@@ -54,6 +56,8 @@ def sentence_offsets(text: str) -> Iterator[tuple[int, int]]:
         start = line.start()
         for stop in _SENTENCE_END.finditer(text, line.start(), line.end()):
             # The rule above sees only the line's own text: a stop at its end needs no split.
+            if start == line.start() and _ORDINAL.fullmatch(text, start, stop.end()):
+                continue
             if _ABBREVIATION.search(text[max(start, stop.start() - 12) : stop.start() + 1]):
                 continue
             yield from _trimmed(text, start, stop.end())

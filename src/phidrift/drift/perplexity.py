@@ -1,0 +1,144 @@
+"""Perplexity of a corpus under one fixed causal language model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phidrift.core.models import load_causal_lm
+from phidrift.drift.undefined import Undefined
+
+WINDOW = 1_024  # model tokens seen at once, at most; the model may allow less
+_TOKENS_A_BATCH = 2_048
+_POSITIONS_AT_ONCE = 256  # of which float32 logits are held
+
+# (texts, most model tokens in all) -> (summed negative log-likelihood [n] in nats, predicted tokens [n])
+Scorer = Callable[[Sequence[str], int | None], tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]]
+
+
+def perplexity(nll: float, tokens: int) -> float:
+    """exp(total negative log-likelihood in nats / total predicted tokens) of a corpus.
+
+    1 up, no unit; higher is less expected by the model. Compare only under one model and tokenizer. The mean of the
+    documents' perplexities is another statistic.
+
+    Raises:
+        Undefined: no token was predicted.
+
+    Source: Jelinek et al. 1977.
+
+    >>> round(perplexity(2 * 1.6094379124341003, 2), 6)  # two tokens of probability 1/5 each
+    5.0
+    """
+    if tokens == 0:
+        raise Undefined("no predicted tokens")
+    return float(np.exp(nll / tokens))
+
+
+def load_scorer(name: str) -> Scorer:
+    """A function that scores texts under the causal language model of that name (see `phidrift.core.models`)."""
+    model, tokenizer = load_causal_lm(name)
+    return lambda texts, most: document_nll(texts, model, tokenizer, most=most)
+
+
+def document_nll(
+    texts: Sequence[str],
+    model: Any,
+    tokenizer: Any,
+    *,
+    most: int | None = None,
+    window: int = WINDOW,
+    batch_tokens: int = _TOKENS_A_BATCH,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Summed negative log-likelihood and number of predicted tokens of every document.
+
+    A document longer than the window is read in windows that overlap by half; each token is predicted once, from at
+    least half a window of context. The model's BOS token, if it has one, opens a document, so that its first token is
+    predicted too. Documents are batched by length and padded on the right, where causal attention never looks; padding
+    is not predicted. The batches change no result beyond rounding.
+
+    Args:
+        texts: documents [n].
+        model: causal language model in evaluation mode.
+        tokenizer: its tokenizer.
+        most: model tokens in all: documents are taken in the given order, the last one cut, later ones left at 0.
+        window: model tokens read at once, at most; at least 2.
+        batch_tokens: padded tokens a batch, at most (one window at least).
+
+    Returns:
+        nats [n] and predicted tokens [n].
+    """
+    import torch
+
+    limit = getattr(model.config, "max_position_embeddings", None)
+    window = min(window, limit) if limit else window
+    pieces = list(_windows(_token_ids(texts, tokenizer, most), window))
+    pieces.sort(key=lambda piece: (-len(piece.ids), piece.document, piece.start))
+    nll, predicted = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
+    with torch.inference_mode():
+        for batch in _batches(pieces, batch_tokens):
+            for piece, losses in zip(batch, _losses(batch, model), strict=True):
+                nll[piece.document] += losses.sum()
+                predicted[piece.document] += len(losses)
+    return nll, predicted
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One window of one document; the ids from `first` on are predicted here."""
+
+    document: int
+    start: int
+    ids: list[int]
+    first: int
+
+
+def _token_ids(texts: Sequence[str], tokenizer: Any, most: int | None) -> Iterator[list[int]]:
+    bos = tokenizer.bos_token_id
+    left = most
+    for text in texts:
+        if left is not None and left <= 0:
+            return
+        ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        if left is not None:
+            ids = ids[:left]
+            left -= len(ids)
+        yield ids if bos is None else [bos, *ids]
+
+
+def _windows(documents: Iterator[list[int]], window: int) -> Iterator[_Piece]:
+    for number, ids in enumerate(documents):
+        start, done = 0, 1
+        while done < len(ids):
+            end = min(start + window, len(ids))
+            yield _Piece(number, start, ids[start:end], done - start)
+            start, done = start + window // 2, end
+
+
+def _batches(pieces: list[_Piece], batch_tokens: int) -> Iterator[list[_Piece]]:
+    start = 0
+    while start < len(pieces):
+        size = max(1, batch_tokens // len(pieces[start].ids))
+        yield pieces[start : start + size]
+        start += size
+
+
+def _losses(batch: list[_Piece], model: Any) -> Iterator[npt.NDArray[np.float64]]:
+    import torch
+
+    longest = len(batch[0].ids)
+    ids = torch.tensor([piece.ids + [0] * (longest - len(piece.ids)) for piece in batch], device=model.device)
+    mask = torch.tensor(
+        [[1] * len(piece.ids) + [0] * (longest - len(piece.ids)) for piece in batch], device=model.device
+    )
+    logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits
+    for row, piece in enumerate(batch):
+        losses = []
+        for start in range(piece.first, len(piece.ids), _POSITIONS_AT_ONCE):
+            end = min(start + _POSITIONS_AT_ONCE, len(piece.ids))
+            # Position t predicts token t + 1.
+            scores = torch.log_softmax(logits[row, start - 1 : end - 1].float(), dim=-1)
+            losses.append(-scores.gather(1, ids[row, start:end, None])[:, 0].double().cpu().numpy())
+        yield np.concatenate(losses)

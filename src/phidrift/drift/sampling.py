@@ -1,0 +1,263 @@
+"""Samples of whole documents, all of one size, drawn by a hash of the text: what makes metrics of corpora comparable.
+
+A sample takes whole documents, in an order set by their hashes and the seed, until its size is reached; so it
+overshoots by part of its last document. With documents of 750 tokens and a size of 900 that is two documents: such
+samples, and with them the noise floor, vary as much as single documents do, and hold more tokens than the samples of a
+corpus of short documents. The floor of a corpus is drawn the same way, so it carries the same excess.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from phidrift.drift.profile import COLUMNS, Profile
+from phidrift.drift.semantic import fit_clusters
+from phidrift.drift.undefined import Undefined
+
+Ints = npt.NDArray[np.int64]
+
+# What the size of a sample is counted in: tokens; sentences of embedded documents; model tokens of scored ones.
+NEEDS = ("tokens", "sentences", "lm_tokens")
+_EMPTY = {
+    "tokens": "the corpus is empty",
+    "sentences": "no sentence embeddings",
+    "lm_tokens": "no perplexity was measured",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How corpora are compared.
+
+    Attributes:
+        seed: moves every sample.
+        repeats: size-matched samples a value.
+        floor_pairs: pairs of disjoint samples a noise floor.
+        clusters: k of cluster_jsd.
+        cluster_seeds: its k-means starts.
+        smoothing: epsilon of the n-gram divergences.
+        sample_tokens: size of the samples in tokens; None: as large as the corpora allow.
+    """
+
+    seed: int = 42
+    repeats: int = 40
+    floor_pairs: int = 40
+    clusters: int = 10
+    cluster_seeds: tuple[int, ...] = (0, 1, 2)
+    smoothing: float = 1e-12
+    sample_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A profile made comparable: word ids that all corpora of the analysis share."""
+
+    profile: Profile
+    word_ids: Ints  # [words], places in the shared vocabulary
+    vocabulary_size: int
+    settings: Settings
+
+    @cached_property
+    def sizes(self) -> Mapping[str, Ints]:
+        """Size of every document [documents] in each of `NEEDS`."""
+        documents = len(self.profile.hashes)
+        return {
+            "tokens": self.profile.column("tokens"),
+            "sentences": np.bincount(self.profile.sentence_documents, minlength=documents),
+            "lm_tokens": self.profile.predicted,
+        }
+
+    @cached_property
+    def word_documents(self) -> Ints:
+        """The document of every word [words]."""
+        return np.repeat(np.arange(len(self.profile.hashes)), self.profile.column("words"))
+
+    @cached_property
+    def bigrams(self) -> tuple[Ints, Ints]:
+        """(bigram, document) of every word bigram; a bigram is one number, the same in all corpora."""
+        first, second = self.word_ids[:-1], self.word_ids[1:]
+        return self._within_documents(first * self.vocabulary_size + second, 2)
+
+    @cached_property
+    def fourgrams(self) -> tuple[Ints, Ints]:
+        """(4-gram, document) of every word 4-gram, numbered within this corpus."""
+        pairs = self.word_ids[:-1] * self.vocabulary_size + self.word_ids[1:]
+        different, places = np.unique(pairs, return_inverse=True)
+        return self._within_documents(places[:-2] * len(different) + places[2:], 4)
+
+    def _within_documents(self, grams: Ints, n: int) -> tuple[Ints, Ints]:
+        documents = self.word_documents
+        starts = documents[: max(len(documents) - n + 1, 0)]
+        whole = starts == documents[n - 1 :]
+        return grams[whole], starts[whole]
+
+    @cached_property
+    def centroids(self) -> list[npt.NDArray[np.float64]]:
+        """Clusters of all its embeddings, one array [k, dimension] a seed."""
+        return fit_clusters(self.profile.embeddings, self.settings.clusters, self.settings.cluster_seeds)
+
+    @cached_property
+    def _document_keys(self) -> npt.NDArray[np.uint64]:
+        """A number for every document; equal texts get different ones: copies are documents of their own."""
+        hashes = self.profile.hashes
+        first = np.searchsorted(hashes, hashes)  # hashes are sorted
+        copy = (np.arange(len(hashes)) - first).astype(np.uint64)
+        return _mix(hashes + copy * np.uint64(0x9E3779B97F4A7C15))
+
+    def order(self, label: str, number: int) -> Ints:
+        """The documents in an order of their own for every seed, label and number."""
+        salt = hashlib.sha256(f"{self.settings.seed}/{label}/{number}".encode()).digest()[:8]
+        keys = _mix(self._document_keys ^ np.uint64(int.from_bytes(salt, "big")))
+        return np.argsort(keys, kind="stable")
+
+
+def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The finaliser of splitmix64 (Steele, Lea and Flood 2014): one-to-one, every bit depends on every bit."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some documents of a corpus, ascending; its measures are sums over them."""
+
+    corpus: Corpus
+    documents: Ints
+
+    @cached_property
+    def _chosen(self) -> npt.NDArray[np.bool_]:
+        chosen = np.zeros(len(self.corpus.profile.hashes), dtype=np.bool_)
+        chosen[self.documents] = True
+        return chosen
+
+    def size(self, need: str) -> int:
+        """Its size in one of `NEEDS`."""
+        return int(self.corpus.sizes[need][self.documents].sum())
+
+    @cached_property
+    def totals(self) -> Mapping[str, int]:
+        """Sums of the profile's columns."""
+        sums = self.corpus.profile.counts[self.documents].sum(axis=0)
+        return dict(zip(COLUMNS, sums.tolist(), strict=True))
+
+    @cached_property
+    def factors(self) -> tuple[float, float]:
+        """Summed MTLD factors, forward and backward."""
+        forward, backward = self.corpus.profile.factors[self.documents].sum(axis=0)
+        return float(forward), float(backward)
+
+    @cached_property
+    def unigrams(self) -> tuple[Ints, Ints]:
+        """(different words, how often each occurs)."""
+        return self._counted((self.corpus.word_ids, self.corpus.word_documents))
+
+    @cached_property
+    def bigrams(self) -> tuple[Ints, Ints]:
+        """(different word bigrams, how often each occurs)."""
+        return self._counted(self.corpus.bigrams)
+
+    @cached_property
+    def fourgrams(self) -> tuple[Ints, Ints]:
+        """(different word 4-grams, how often each occurs)."""
+        return self._counted(self.corpus.fourgrams)
+
+    def _counted(self, grams: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        values, counts = np.unique(grams[0][self._chosen[grams[1]]], return_counts=True)
+        return values, counts
+
+    @property
+    def embeddings(self) -> npt.NDArray[np.float32]:
+        """Embeddings of its sentences [sentences, dimension]."""
+        profile = self.corpus.profile
+        return profile.embeddings[self._chosen[profile.sentence_documents]]
+
+    @property
+    def nll(self) -> float:
+        """Negative log-likelihood in nats."""
+        return float(self.corpus.profile.nll[self.documents].sum())
+
+
+def share_vocabulary(profiles: Sequence[Profile], settings: Settings) -> list[Corpus]:
+    """Gives the words of all profiles common numbers."""
+    words = sorted({word for profile in profiles for word in profile.vocabulary})
+    places = {word: place for place, word in enumerate(words)}
+    corpora = []
+    for profile in profiles:
+        ids = np.array([places[word] for word in profile.vocabulary], dtype=np.int64)
+        corpora.append(Corpus(profile, ids[profile.word_ids], len(words), settings))
+    return corpora
+
+
+def sample_sizes(
+    corpora: Iterable[Corpus], references: Collection[Corpus], settings: Settings
+) -> dict[str, int]:
+    """One size for every sample of an analysis, in each of `NEEDS`: min(smallest corpus, half the smallest reference).
+
+    Half a reference is (size - largest document) / 2: a sample may overshoot by almost a document, and two disjoint
+    ones have to fit. Empty corpora and references of a single document, which get no value or no floor, do not count.
+    0: no sample can be drawn.
+    """
+    everything = list(corpora)
+    sizes = {}
+    for need in NEEDS:
+        totals = [int(corpus.sizes[need].sum()) for corpus in everything]
+        halves = [_half(corpus.sizes[need]) for corpus in references]
+        usable = [size for size in (*totals, *halves) if size > 0]
+        sizes[need] = min(usable, default=0)
+    if settings.sample_tokens is not None:
+        sizes["tokens"] = settings.sample_tokens
+    return sizes
+
+
+def _half(sizes: Ints) -> int:
+    return int(sizes.sum() - sizes.max()) // 2 if len(sizes) else 0
+
+
+def full_sample(corpus: Corpus, need: str) -> Sample:
+    """All documents that were measured.
+
+    Raises:
+        Undefined: there are none.
+    """
+    documents = np.flatnonzero(corpus.sizes[need])
+    if not len(documents):
+        raise Undefined(_EMPTY[need])
+    return Sample(corpus, documents)
+
+
+def draw(corpus: Corpus, need: str, size: int, number: int) -> Sample:
+    """The sample of that number.
+
+    Raises:
+        Undefined: the corpus is empty or smaller than the size.
+    """
+    full_sample(corpus, need)
+    return Sample(corpus, _take(corpus, need, size, corpus.order("value", number))[0])
+
+
+def draw_disjoint(corpus: Corpus, need: str, size: int, number: int) -> tuple[Sample, Sample]:
+    """The pair of disjoint samples of that number.
+
+    Raises:
+        Undefined: the corpus is too small for two.
+    """
+    full_sample(corpus, need)
+    first, rest = _take(corpus, need, size, corpus.order("floor", number))
+    second, _ = _take(corpus, need, size, rest)
+    return Sample(corpus, first), Sample(corpus, second)
+
+
+def _take(corpus: Corpus, need: str, size: int, order: Ints) -> tuple[Ints, Ints]:
+    """(documents taken, ascending; those left, in order): whole documents until the size is reached."""
+    sizes = corpus.sizes[need][order]
+    order = order[sizes > 0]
+    reached = np.flatnonzero(np.cumsum(sizes[sizes > 0]) >= size)
+    if not len(reached) or size <= 0:
+        raise Undefined(f"too few documents for samples of {size} {need.replace('_', ' ')}")
+    end = int(reached[0]) + 1
+    return np.sort(order[:end]), order[end:]
