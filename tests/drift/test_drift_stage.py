@@ -31,7 +31,9 @@ def params(tmp_path, monkeypatch) -> Params:
         save(f"data/corpora/{name}/test.jsonl", corpus(number, 16, names=(f"{name}x", "ann")))
     for number, entity in enumerate(changes["entities"]):
         save(f"data/synthetic/{entity}/test.jsonl", corpus(10 + number, 12, names=("dee",)))
-        save(f"data/training_sets/main/multileg-20/{entity}.jsonl", corpus(20, 20, names=("multilegx", "ann")))
+        save(
+            f"data/training_sets/main/multileg-20/{entity}.jsonl", corpus(20, 20, names=("multilegx", "ann"))
+        )
         save(f"data/training_sets/main/syn-20/{entity}.jsonl", corpus(30 + number, 20, names=("dee",)))
         save(f"data/training_sets/ablation/{entity}.jsonl", corpus(40 + number, 20, names=("dee", "ann")))
     return whole.model_copy(update=changes)

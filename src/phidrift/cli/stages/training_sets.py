@@ -20,7 +20,8 @@ def training_sets(params: Params, key: str) -> None:
         entity: nested_set(_train_split(source, entity), size, params.seed, entity, source)
         for entity in params.entities
     }
-    write_set(_SETS / "main" / key, chosen, {"set": key, "source": source, "size": size}, {})
+    about = {"set": key, "source": source, "size": size, "licences": _licences(params, source)}
+    write_set(_SETS / "main" / key, chosen, about, {})
 
 
 def ablation_set(params: Params) -> None:
@@ -44,12 +45,21 @@ def ablation_set(params: Params) -> None:
         "set": "ablation",
         "source": "ablation",
         "size": mixture.size,
+        "licences": _licences(params, "syn", real_name),
         "real": real_name,
         "mixture": mixture.share,
         "judge_threshold": mixture.threshold,
         "generator": mixture.generator,
     }
     write_set(_SETS / "ablation", chosen, about, scores)
+
+
+def _licences(params: Params, *sources: str) -> dict[str, str]:
+    """What the model cards of a set's taggers state."""
+    return {
+        name: "as the generators' licences allow" if name == "syn" else params.corpora[name].licence
+        for name in sources
+    }
 
 
 def _train_split(source: str, entity: str) -> list[Document]:
