@@ -57,7 +57,7 @@ def test_an_unknown_corpus_or_set(workspace: Path) -> None:
 def test_training_sets_and_ablation(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workspace)
     training_sets(PARAMS, "multileg-200")
-    folder = Path("data/training_sets/multileg-200")
+    folder = Path("data/training_sets/main/multileg-200")
     about = json.loads((folder / "set.json").read_text(encoding="utf-8"))
     assert (about["set"], about["source"], about["size"]) == ("multileg-200", "multileg", 200)
     texts = []

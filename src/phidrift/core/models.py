@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,10 @@ def load_causal_lm(name: str) -> tuple[Any, Any]:
     """(model in evaluation mode, tokenizer) of a causal language model, bf16, on the GPU where there is one."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
 
+    if not sys.stderr.isatty():
+        transformers_logging.disable_progress_bar()
     place = locate(name)
     tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left")
     model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.bfloat16)

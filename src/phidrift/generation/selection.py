@@ -26,7 +26,9 @@ def minimum_score(threshold: float | str, scores: Sequence[float]) -> float:
     except ValueError:
         share = -1.0
     if not threshold.startswith("q") or not 0 <= share <= 1:
-        raise PhidriftError(f"threshold {threshold!r}", mend="use a score from 1 to 5, or a quantile such as q0.5")
+        raise PhidriftError(
+            f"threshold {threshold!r}", mend="use a score from 1 to 5, or a quantile such as q0.5"
+        )
     if not scores:
         raise PhidriftError(
             f"threshold {threshold!r} is a quantile, but there are no scores to take it of",

@@ -45,6 +45,8 @@ def run_stage(name: str, key: str | None) -> None:
     if key is not None and not _KEY.fullmatch(key):
         raise PhidriftError(f"key {key!r} is malformed", mend="keys are a-z, 0-9, _ and -")
     params = load_params()
+    # Threads that wait by spinning starve each other on shared cores; set before torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if not os.environ.get("HF_HUB_OFFLINE") and _all_embedded(params):
         os.environ["HF_HUB_OFFLINE"] = "1"
     function = getattr(importlib.import_module(f"phidrift.cli.stages.{MODULES[name]}"), name)
