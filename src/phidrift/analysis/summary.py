@@ -175,5 +175,6 @@ def summarize(
         "best_metric": name if best is not None and best.pearson is not None else None,
         "best_metric_pearson": best.pearson if best is not None else None,
         "ood_indicator_pearson": group.baseline.pearson,
+        "pearson": {metric: result.pearson for metric, result in sorted(group.metrics.items())},
         "ablation_ood_f1": {point.entity: point.ood_f1 for point in points},
     }

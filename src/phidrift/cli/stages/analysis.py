@@ -36,11 +36,11 @@ def correlate(params: Params) -> None:
         ("set", "entity", "target", "f1", "f1_low", "f1_high", "support", "in_distribution", "d_f1", "drop"),
         (_f1_row(outcome) for outcome in outcomes),
     )
-    write_csv(
-        _PLOTS / "correlations.csv",
-        ("rows", "group", "metric", "family", "pearson", "low", "high", "spearman"),
-        _correlation_rows(groups, drift),
-    )
+    ranked = list(_correlation_rows(groups, drift))
+    columns = ("rows", "group", "metric", "family", "pearson", "low", "high", "spearman")
+    write_csv(_PLOTS / "correlations.csv", columns, ranked)
+    main_rows = (row for row in ranked if row["rows"] == "main" and row["group"] == "all")
+    write_csv(_PLOTS / "main.csv", columns, main_rows)
     write_csv(
         _PLOTS / "ablation.csv",
         ("mixture", "judge_threshold", "generator", "real", "size", "entity", "ood_f1", "targets"),
