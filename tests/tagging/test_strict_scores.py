@@ -26,7 +26,7 @@ def test_counts_by_hand() -> None:
     ("gold", "predicted", "precision", "recall", "f1"),
     [
         ({(0, 1)}, set(), None, 0.0, 0.0),
-        (set(), {(0, 1)}, 0.0, None, 0.0),
+        (set(), {(0, 1)}, 0.0, None, None),
         (set(), set(), None, None, None),
         ({(0, 1)}, {(0, 1)}, 1.0, 1.0, 1.0),
     ],
@@ -122,6 +122,8 @@ def test_bootstrap_without_anything_to_say() -> None:
     assert scores.bootstrap_f1(empty, 20, seed=1) is None
     assert scores.bootstrap_f1(empty[:, :0], 20, seed=1) is None
     assert scores.bootstrap_f1(empty + 1, 0, seed=1) is None
+    only_false = np.array([[[0, 2, 0], [0, 1, 0]]])
+    assert scores.bootstrap_f1(only_false, 20, seed=1) is None
 
 
 def test_lenient_scores_tell_a_boundary_from_a_miss() -> None:
@@ -158,7 +160,7 @@ def test_overlap_agrees_with_looking_at_characters(
     touched = sum(bool(held & set(range(*span))) for span in of)
     found = scores.overlap_f1([by], [of])
     if touched == 0:
-        assert found == (None if not of and not by else 0.0)
+        assert found == (0.0 if by else None)
     else:
         held = {position for start, end in of for position in range(start, end)}
         right, share = touched / len(of), sum(bool(held & set(range(*s))) for s in by) / len(by)

@@ -11,10 +11,11 @@ What is 0 and what is undefined (None, with a reason):
     | gold | predicted | precision | recall | F1   |
     |------|-----------|-----------|--------|------|
     | yes  | none      | undefined | 0      | 0    |
-    | none | yes       | 0         | undefined | 0 |
+    | none | yes       | 0         | undefined | undefined |
     | none | none      | undefined | undefined | undefined |
 
-A tagger that never predicts anything has F1 0 wherever there is something to find.
+A tagger that never predicts anything has F1 0 wherever there is something to find. Where there is nothing, F1 would be
+0 after one false span and undefined without: it says nothing of finding, so it is undefined in both cases.
 """
 
 from bisect import bisect_left
@@ -52,8 +53,8 @@ def recall(tp: int, fn: int) -> float | None:
 
 
 def f1(tp: int, fp: int, fn: int) -> float | None:
-    """2 tp / (2 tp + fp + fn), 0 to 1; None if there is neither a gold nor a predicted span."""
-    return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None
+    """2 tp / (2 tp + fp + fn), 0 to 1; None if there is no gold span."""
+    return 2 * tp / (2 * tp + fp + fn) if tp + fn else None
 
 
 def mean_defined(values: Sequence[float | None]) -> float | None:
@@ -85,7 +86,7 @@ def bootstrap_f1(
     draws = rng.multinomial(documents, np.full(documents, 1 / documents), size=resamples)
     tp, fp, fn = np.einsum("bd,rdc->cbr", draws, counts)  # each [resamples, runs]
     of = 2 * tp + fp + fn
-    defined = of > 0
+    defined = tp + fn > 0
     scores = np.divide(2 * tp, of, out=np.zeros(of.shape), where=defined)
     kept = defined.any(axis=1)
     if not kept.any():
@@ -129,7 +130,7 @@ def overlap_f1(gold: Sequence[Bounds], predicted: Sequence[Bounds]) -> float | N
     0 to 1, over all documents; None and 0 as for the strict F1.
     """
     said, wanted = sum(map(len, predicted)), sum(map(len, gold))
-    if not said and not wanted:
+    if not wanted:
         return None
     right = sum(len(_touched(p, g)) for g, p in zip(gold, predicted, strict=True))
     found = sum(len(_touched(g, p)) for g, p in zip(gold, predicted, strict=True))
@@ -158,7 +159,7 @@ def undefined_reason(support: int, predicted: int) -> str | None:
     if support:
         return "precision: nothing predicted"
     if predicted:
-        return "recall: the test documents have no span of this entity"
+        return "F1 and recall: no span of this entity in the test documents"
     return "no span of this entity in the test documents, and none predicted"
 
 
