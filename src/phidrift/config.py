@@ -3,7 +3,7 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +20,18 @@ def _name(value: str) -> str:
     return value
 
 
+def _path(value: Path) -> Path:
+    if value == Path():
+        raise ValueError("the folder of the corpus is not named")
+    return value
+
+
+def _set_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9_-]+-[1-9]\d*", value):
+        raise ValueError(f"{value!r}: a set is named after its corpus and size, such as multileg-200")
+    return value
+
+
 def _threshold(value: float | str) -> float | str:
     if isinstance(value, str):
         if not re.fullmatch(r"q(0(\.\d+)?|1(\.0*)?)", value):
@@ -29,15 +41,28 @@ def _threshold(value: float | str) -> float | str:
     return value
 
 
+T = TypeVar("T")
+
+
+def _distinct(values: list[T]) -> list[T]:
+    repeated = [value for position, value in enumerate(values) if value in values[:position]]
+    if repeated:
+        raise ValueError(f"{repeated[0]!r} stands there twice")
+    return values
+
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
 Name = Annotated[str, AfterValidator(_name)]
 Threshold = Annotated[float | str, AfterValidator(_threshold)]
+SetName = Annotated[str, AfterValidator(_set_name)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class NoteCounts(_Strict):
@@ -53,12 +78,18 @@ class StandinsParams(_Strict):
     ai4privacy: Positive
 
 
+class SplitParams(_Strict):
+    """A seeded test split."""
+
+    test: Positive  # documents
+
+
 class CorpusParams(_Strict):
     """A source corpus. `split` is `source` (its own train and test folders) or {test: documents}."""
 
-    path: Path
+    path: Annotated[Path, AfterValidator(_path)]
     format: Literal["i2b2", "multileg", "ai4privacy"]
-    split: Literal["source"] | dict[Literal["test"], Positive]
+    split: Literal["source"] | SplitParams
     deduplicate: bool = True
     restricted: bool
     licence: str
@@ -82,7 +113,7 @@ class SamplerParams(_Strict):
 
 class JudgeParams(_Strict):
     model: str
-    criteria: list[str] = Field(min_length=1)
+    criteria: Distinct[str]
 
 
 class GenerationParams(_Strict):
@@ -100,8 +131,10 @@ class GenerationParams(_Strict):
 
     @model_validator(mode="after")
     def _rounds_are_a_chain(self) -> "GenerationParams":
-        if list(self.rounds) != [str(n) for n in range(len(self.rounds))]:
-            raise ValueError('rounds are numbered "0", "1", "2", ... without a gap')
+        if "all" in self.generators:
+            raise ValueError("generators: no generator can be named all, which stands for every one of them")
+        if not self.rounds or list(self.rounds) != [str(n) for n in range(len(self.rounds))]:
+            raise ValueError('rounds are numbered "0", "1", "2", ..., from "0" and without a gap')
         for n in range(1, len(self.rounds)):
             wanted = Path(f"data/pools/round_{n - 1}.jsonl")
             if self.rounds[str(n)].reads != wanted:
@@ -130,7 +163,7 @@ class TaggerParams(_Strict):
 
 class TaggingParams(_Strict):
     taggers: dict[Name, TaggerParams] = Field(min_length=1)
-    seeds: list[int] = Field(min_length=1)
+    seeds: Distinct[Seed]
     threads: Positive
     bootstrap: Count  # resamples of documents for the F1 interval
 
@@ -151,7 +184,7 @@ class DriftParams(_Strict):
     repeats: Positive  # size-matched samples a value
     floor_pairs: Positive  # pairs of disjoint samples a noise floor
     clusters: Positive
-    cluster_seeds: list[int] = Field(min_length=1)
+    cluster_seeds: Distinct[Seed]
     smoothing: float = Field(ge=0)
 
 
@@ -163,8 +196,8 @@ class AnalysisParams(_Strict):
 class Params(_Strict):
     """All of params.yaml."""
 
-    seed: int
-    entities: list[Entity] = Field(min_length=1)
+    seed: Seed
+    entities: Distinct[Entity]
     mixture: Share  # share of synthetic documents in the set `ablation`
     judge_threshold: Threshold  # of the synthetic documents in it
     generator: str  # of the synthetic documents in it: all, or a name
@@ -172,7 +205,7 @@ class Params(_Strict):
     corpora: dict[Name, CorpusParams]
     generation: GenerationParams
     curation: CurationParams
-    sets: list[Annotated[str, Field(pattern=r"^[a-z0-9_]+-\d+$")]]
+    sets: Distinct[SetName]
     ablation: AblationParams
     tagging: TaggingParams
     drift: DriftParams
@@ -180,6 +213,9 @@ class Params(_Strict):
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Params":
+        for reserved in ("syn", "ablation"):
+            if reserved in self.corpora:
+                raise ValueError(f"corpora: {reserved} is the name of what this project makes itself")
         sources = [*self.corpora, "syn"]
         for name in self.sets:
             if name.rpartition("-")[0] not in sources:
@@ -206,8 +242,8 @@ def load_params(path: Path = Path("params.yaml")) -> Params:
     if not path.is_file():
         raise PhidriftError("no such file", where=path, mend="run in the project's folder")
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+        raw = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise PhidriftError(f"not YAML ({error})", where=path) from error
     try:
         return Params.model_validate(raw)

@@ -49,11 +49,21 @@ def test_what_a_dead_process_left_is_removed_and_a_living_one_is_spared(tmp_path
     )
     stale = tmp_path / f".a.txt.{int(dead.stdout)}.tmp"
     living = tmp_path / f".a.txt.{os.getppid()}.tmp"
-    for path in (stale, living):
+    own = tmp_path / f".a.txt.{os.getpid()}.tmp"
+    for path in (stale, living, own):
         path.write_text("half")
     with whole_file(tmp_path / "a.txt") as temporary:
         temporary.write_text("whole")
     assert sorted(os.listdir(tmp_path)) == sorted([living.name, "a.txt"])
+
+
+def test_a_folder_left_by_an_earlier_process_of_the_same_number_is_no_obstacle(tmp_path: Path) -> None:
+    stale = tmp_path / f".folder.{os.getpid()}.tmp"
+    stale.mkdir()
+    (stale / "half").write_text("half")
+    with whole_folder(tmp_path / "folder") as new:
+        (new / "one").write_text("1")
+    assert os.listdir(tmp_path / "folder") == ["one"]
 
 
 def test_json_is_sorted_and_refuses_nan(tmp_path: Path) -> None:

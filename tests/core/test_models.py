@@ -54,3 +54,10 @@ def test_cache_is_the_named_folder_the_repository_or_the_main_repository(
     assert cache_root(copy) == tmp_path / "repo" / ".phidrift"
     monkeypatch.setenv("PHIDRIFT_CACHE", str(tmp_path / "elsewhere"))
     assert cache_root(copy) == tmp_path / "elsewhere"
+
+
+def test_a_model_that_is_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(
+        PhidriftError, match=r"model '.*absent' can't be loaded .*To mend: name an embedded/ model"
+    ):
+        models.load_causal_lm(str(tmp_path / "absent"))

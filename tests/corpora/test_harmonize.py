@@ -126,3 +126,28 @@ def test_written_files_read_back_and_the_hash_covers_both(tmp_path: Path) -> Non
     assert list(read_documents(tmp_path / "c" / "train.jsonl")) == train
     assert write_corpus(tmp_path / "d", train, test) == digest
     assert write_corpus(tmp_path / "d", train, documents([0, 2])) != digest
+
+
+def test_without_deduplication_documents_are_drawn_as_in_the_study(tmp_path: Path) -> None:
+    # 8 files of 5 paragraphs: whole files would make a test split of 5 files at least.
+    for number in range(8):
+        write(tmp_path / f"{number}.jsonl", *(f"Paragraph {number} {n}." for n in range(5)))
+    train, test, report = harmonize(source(tmp_path, 7, deduplicate=False), 1)
+    assert (len(train), len(test), report["dropped_from_train"]["group_in_test"]) == (33, 7, 0)
+    assert {d.meta["group"] for d in train} & {d.meta["group"] for d in test}
+
+
+def test_losses_are_said_and_no_file_is_named_in_the_report(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "test").mkdir()
+    write(tmp_path / "outside.jsonl", "Neither here nor there.")
+    write(tmp_path / "test" / "a.jsonl", "One.", "Two.")
+    (tmp_path / "test" / "Jane_Doe.jsonl").write_text("no JSON\n")
+    with caplog.at_level("INFO"):
+        _, _, report = harmonize(source(tmp_path, None), 1)
+    assert report["without_split"] == 1
+    assert report["rejected"] == {"documents": 1, "reasons": {"not JSON": 1}}
+    assert "Jane" not in json.dumps(report)
+    assert "3 documents read, 1 rejected; 0 train and 2 test" in caplog.text
+    assert "no ADDRESS or CONTACT or DATE or PERSON in test; labels not mapped: none" in caplog.text

@@ -226,7 +226,6 @@ def test_harmonize_names_bad_documents_in_the_log_without_their_text(
     assert report["rejected"] == {
         "documents": 1,
         "reasons": {"field 'label' must be a list": 1},
-        "where": ["a.jsonl:1"],
     }
     assert f"{tmp_path / 'a.jsonl'}:1" in caplog.text
     assert "Secret" not in caplog.text

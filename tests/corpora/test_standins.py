@@ -165,7 +165,7 @@ def test_telephone_numbers_and_domains_are_reserved(corpora: Corpora) -> None:
 def test_every_rule_a_grammar_names_exists(name: str) -> None:
     grammar = source_grammar(name, 1)
     context = {"pfirst", "plast", "dfirst", "dlast", "hospital", "hospital_short", "year", "year2"}
-    context |= {"he", "he_small", "his_small", "woman", "mrn", "age"}
+    context |= {"he", "he_small", "his_small", "woman", "mr", "mrn", "age"}
     for alternatives in grammar.values():
         for template in alternatives:
             for reference in re.findall(r"\{([^{}]+)\}", template):

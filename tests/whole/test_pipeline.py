@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import re
+import shlex
 import shutil
 import socket
 import sys
@@ -220,10 +221,11 @@ def experiment(
     folder = tmp_path_factory.mktemp("experiment") / "repository"
     shutil.copytree(cold.folder, folder, symlinks=True)
     repository = Repository(folder)
+    repository.run("git", "reset", "-q", "--soft", "HEAD~1")  # as after `make run`
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert blocks[0].splitlines() == ["make run", "make test"]
     commands = blocks[1].splitlines()
-    return repository, {command: repository.run(*command.split()).stdout for command in commands}
+    return repository, {command: repository.run(*shlex.split(command)).stdout for command in commands}
 
 
 def test_the_readmes_commands_work(experiment: tuple[Repository, dict[str, str]]) -> None:

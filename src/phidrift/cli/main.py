@@ -64,3 +64,8 @@ def main() -> None:
     except PhidriftError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from error
+    except FileNotFoundError as error:
+        # An input that an earlier stage makes: `phidrift stage` was called before it.
+        mend = "run dvc repro, which makes what is missing first"
+        print(f"error: {error.filename}: no such file. To mend: {mend}", file=sys.stderr)
+        raise SystemExit(2) from error

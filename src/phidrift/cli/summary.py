@@ -29,9 +29,32 @@ def print_summary(folder: Path = Path()) -> None:
     console.print(table)
     for line in _lines(summary, place):
         console.print(line, highlight=False)
+    for line in _caveats(folder):
+        console.print(line, highlight=False)
     page = folder / "reports/index.html"
     # Printed by itself and unwrapped, so that it can be copied or clicked.
     console.print(f"Report: {page.resolve()}" if page.is_file() else "Report: not built yet", soft_wrap=True)
+
+
+def _caveats(folder: Path) -> list[str]:
+    """What the figures rest on: stand-ins, small models, few pairs of corpora."""
+    corpora = [read_record(path) for path in sorted((folder / "metrics/corpora").glob("*.json"))]
+    stand_ins = [str(corpus["corpus"]) for corpus in corpora if corpus["stand_in"]]
+    lines = []
+    if stand_ins:
+        lines.append(
+            f"These rest on stand-ins for {', '.join(stand_ins)}: they say nothing about the real corpora."
+        )
+    params = folder / "params.yaml"
+    if "embedded/" in params.read_text(encoding="utf-8"):
+        lines.append("They rest on small embedded models: they show the machinery, not what large models do.")
+    place = folder / "metrics/correlation.json"
+    design = field(read_record(place), "design", place)["main"]["all"]
+    if design["descriptive"]:
+        lines.append(
+            f"The correlation is descriptive: {design['n_pairs']} pairs of corpora, the best of 25 metrics."
+        )
+    return lines
 
 
 def _lines(summary: Mapping[str, Any], place: Path) -> list[str]:

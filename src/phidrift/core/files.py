@@ -43,7 +43,8 @@ def _temporary_beside(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob(f".{path.name}.*.tmp"):
         owner = stale.name.rsplit(".", 2)[-2]
-        if owner.isdigit() and not _is_alive(int(owner)):
+        # A rest under this process' own number is of an earlier one that had it, as in a container started anew.
+        if owner.isdigit() and (int(owner) == os.getpid() or not _is_alive(int(owner))):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink(missing_ok=True)
     return path.parent / f".{path.name}.{os.getpid()}.tmp"
 

@@ -3,6 +3,8 @@
 import hashlib
 import importlib.metadata
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,6 +126,17 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
         tokenizer.save_pretrained(temporary)
 
 
+@contextmanager
+def loading(name: str) -> Iterator[None]:
+    """Turns the many errors of a model that can't be found or read into one that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        mend = "name an embedded/ model, a folder that holds one, or a hub model that this machine can reach"
+        raise PhidriftError(f"model {name!r} can't be loaded ({first})", mend=mend) from error
+
+
 def load_causal_lm(name: str) -> tuple[Any, Any]:
     """(model in evaluation mode, tokenizer) of a causal language model, bf16, on the GPU where there is one."""
     import torch
@@ -133,6 +146,7 @@ def load_causal_lm(name: str) -> tuple[Any, Any]:
     if not sys.stderr.isatty():
         transformers_logging.disable_progress_bar()
     place = locate(name)
-    tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left")
-    model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.bfloat16)
+    with loading(name):
+        tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left")
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.bfloat16)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer

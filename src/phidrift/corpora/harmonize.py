@@ -31,7 +31,11 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class CorpusSource:
-    """A corpus to harmonise. `test` is the size of a seeded test split in documents, None the source's own split."""
+    """A corpus to harmonise. `test` is the size of a seeded test split in documents, None the source's own split.
+
+    Without `deduplicate` a seeded split draws documents, whatever group they belong to, and keeps duplicates: as the
+    study did.
+    """
 
     name: str
     folder: Path
@@ -44,19 +48,20 @@ class CorpusSource:
 @dataclass
 class _Reading:
     counts: SpanCounts = field(default_factory=SpanCounts)
-    rejected: list[tuple[str, str]] = field(default_factory=list)  # (file:line within the folder, reason)
+    rejected: list[str] = field(default_factory=list)  # reasons
 
 
 def harmonize(source: CorpusSource, seed: int) -> tuple[list[Document], list[Document], dict[str, Any]]:
     """(train, test, report); both splits in seeded hash order, so that the first n are a nested training set.
 
     `meta` of each document holds corpus, split, group, stand_in and restricted. A document that can't be read is
-    named in a warning and in the report, and skipped. Train documents whose group stands in test are left out;
+    named in a warning, counted in the report (which names no file: file names may name patients), and skipped.
+    Train documents whose group stands in test are left out;
     with `deduplicate`, so are those whose text does (white space and case aside). Duplicates within a split stay
     as the source has them, and are counted.
 
     Raises:
-        PhidriftError: no folder, no readable document, no split in the source, or fewer documents than `test`.
+        PhidriftError: no folder, no readable document, no test split in the source, or fewer documents than `test`.
     """
     reading = _Reading()
     documents = _read(source, reading)
@@ -77,6 +82,7 @@ def harmonize(source: CorpusSource, seed: int) -> tuple[list[Document], list[Doc
             "unmapped_labels": dict(reading.counts.unmapped),
             "inside_words": reading.counts.inside_words,
         },
+        "without_split": sum(d.meta["split"] is None for d in documents) if source.test is None else 0,
         "dropped_from_train": {
             "group_in_test": left_out + len(train) - len(ungrouped),
             "text_in_test": len(ungrouped) - len(unseen),
@@ -84,13 +90,36 @@ def harmonize(source: CorpusSource, seed: int) -> tuple[list[Document], list[Doc
         "duplicates_kept": {"train": _repeats(final_train), "test": _repeats(final_test)},
         "rejected": {
             "documents": len(reading.rejected),
-            "reasons": dict(Counter(reason for _, reason in reading.rejected)),
-            "where": [where for where, _ in reading.rejected],
+            "reasons": dict(Counter(reading.rejected)),
         },
         "stand_in": is_stand_in(source.folder),
         "restricted": source.restricted,
     }
+    _log_losses(source.name, len(documents), report)
     return final_train, final_test, report
+
+
+def _log_losses(name: str, read: int, report: dict[str, Any]) -> None:
+    """Says in a line what became of a corpus, and warns of entities that a split lacks."""
+    splits, lost = report["splits"], report["dropped_from_train"]
+    LOG.info(
+        "%s: %d documents read, %d rejected; %d train and %d test; left out: %d of groups in test, %d of texts in test,"
+        " %d outside the folders train and test",
+        name,
+        read,
+        report["rejected"]["documents"],
+        splits["train"]["documents"],
+        splits["test"]["documents"],
+        lost["group_in_test"],
+        lost["text_in_test"],
+        report["without_split"],
+    )
+    for part in ("train", "test"):
+        missing = [entity for entity, count in splits[part]["entities"].items() if not count["spans"]]
+        if missing:
+            unmapped = Counter(report["spans"]["unmapped_labels"]).most_common(5)
+            seen = ", ".join(f"{label} ({count})" for label, count in unmapped) or "none"
+            LOG.warning("%s: no %s in %s; labels not mapped: %s", name, " or ".join(missing), part, seen)
 
 
 def write_corpus(folder: Path, train: Sequence[Document], test: Sequence[Document]) -> str:
@@ -111,7 +140,7 @@ def is_stand_in(folder: Path) -> bool:
 def _read(source: CorpusSource, reading: _Reading) -> list[Document]:
     def reject(where: str, reason: str) -> None:
         LOG.warning("%s: document skipped: %s", where, reason)
-        reading.rejected.append((where.removeprefix(f"{source.folder}/"), reason))
+        reading.rejected.append(reason)
 
     labels, stand_in = label_map(source.format), is_stand_in(source.folder)
     documents: list[Document] = []
@@ -144,6 +173,9 @@ def _split(
     if source.test >= len(documents):
         problem = f"a test split of {source.test} leaves no training document: there are {len(documents)}"
         raise PhidriftError(problem, where=source.folder, mend="make split.test smaller")
+    if not source.deduplicate:
+        ranked = seeded_order(documents, seed)
+        return ranked[source.test :], ranked[: source.test], 0
     return grouped_split(documents, source.test, seed)
 
 

@@ -20,7 +20,7 @@ def read_i2b2(folder: Path, reject: Reject) -> Iterator[RawDocument]:
     that MEDDOCAN reads too. The group is the patient: the file name before its last hyphen.
 
     Rejected: files over 10 MB, that aren't well-formed XML, that declare a document type (and so might expand
-    entities), or that have no TEXT.
+    entities), that have no TEXT, or elements inside it.
 
     Raises:
         PhidriftError: no such folder, or no XML file in it.
@@ -40,6 +40,9 @@ def read_i2b2(folder: Path, reject: Reject) -> Iterator[RawDocument]:
             continue
         except (ValueError, LookupError):  # an unknown or multi-byte encoding
             reject(f"{path}:1", "its encoding can't be read")
+            continue
+        if len(root.find("TEXT") or ()):
+            reject(f"{path}:1", "TEXT holds elements: offsets into it would be ambiguous")
             continue
         text = root.findtext("TEXT")
         if not text or not text.strip():

@@ -131,6 +131,7 @@ def _patient(grammar: Grammar, rng: random.Random) -> dict[str, list[str]]:
         "he_small": ["she" if woman else "he", "the patient"],
         "his_small": ["her" if woman else "his"],
         "woman": ["woman", "female", "F"] if woman else ["man", "male", "M"],
+        "mr": ["Ms." if woman else "Mr."],
         "mrn": [str(rng.randrange(1_000_000, 9_999_999))],
         "age": [str(rng.randrange(24, 89))],
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from phidrift.core.models import locate
+from phidrift.core.models import loading, locate
 
 Encoder = Callable[[Sequence[str]], npt.NDArray[np.float32]]  # sentences [n] -> embeddings [n, dimension]
 
@@ -18,7 +18,9 @@ def load_encoder(name: str, batch_size: int = 64) -> Encoder:
     """
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(locate(name))
+    place = locate(name)
+    with loading(name):
+        model = SentenceTransformer(place)
 
     def encode(sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         different = sorted(set(sentences))

@@ -72,6 +72,7 @@ def run_round(
     Raises:
         PhidriftError: an earlier round is missing or is not the one that its successor was made from.
     """
+    prompts.judge_questions(settings.criteria)  # a misspelt criterion stops the round before its work
     earlier = [sample for pool in read_pools(folder, range(number)) for sample in pool.samples]
     asked = _ask(number, settings, prompts, earlier)
     engines: dict[str, Engine] = {}

@@ -21,8 +21,8 @@ def foreign_scores(study: Study, notes: Sequence[str]) -> dict[str, bytes]:
             for place, entity in enumerate(study.entities):
                 f1 = _foreign(study.main, name, entity)
                 x = place - 0.4 + (position + 0.5) * width
-                label = study.marks.set_name(name) if place == 0 else None
-                mean = sum(f1) / len(f1) if f1 else 0.0
+                label = study.set_name(name) if place == 0 else None
+                mean = sum(f1) / len(f1) if f1 else float("nan")  # an undefined mean is no bar
                 axes.bar(x, mean, width * 0.86, color=color(position), alpha=0.55, label=label)
                 axes.scatter(
                     [x] * len(f1), f1, s=16, color=color(position), edgecolor="white", linewidth=0.5, zorder=3
@@ -97,7 +97,7 @@ def mixtures(study: Study, notes: Sequence[str]) -> dict[str, bytes]:
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(1, len(study.entities), sharey=True, squeeze=False)[0]
-        series = sorted({_series(point) for point in recorded})
+        series = sorted({_series(study, point) for point in recorded})
         top: list[float | None] = []
         for axes, entity in zip(panels, study.entities, strict=True):
             for position, name in enumerate(study.sets):
@@ -110,10 +110,10 @@ def mixtures(study: Study, notes: Sequence[str]) -> dict[str, bytes]:
                     color=color(position),
                     ls=":",
                     lw=1.5,
-                    label=f"{study.marks.set_name(name)}, on {' and '.join(targets)}",
+                    label=f"{study.set_name(name)}, on {' and '.join(targets)}",
                 )
             for position, line in enumerate(series):
-                points = [p for p in recorded if p.entity == entity and _series(p) == line]
+                points = [p for p in recorded if p.entity == entity and _series(study, p) == line]
                 top.extend(p.ood_f1 for p in points)
                 axes.plot(
                     [p.mixture for p in points],
@@ -126,7 +126,7 @@ def mixtures(study: Study, notes: Sequence[str]) -> dict[str, bytes]:
                 )
             for p in (p for p in current if p.entity == entity):
                 top.append(p.ood_f1)
-                label = f"set ablation as it is now: {_series(p)}"
+                label = f"set ablation as it is now: {_series(study, p)}"
                 axes.plot(
                     p.mixture, p.ood_f1, "D", color="#b3261e", ms=7.5, mec="white", label=label, zorder=4
                 )
@@ -143,9 +143,9 @@ def mixtures(study: Study, notes: Sequence[str]) -> dict[str, bytes]:
     )
 
 
-def _series(point: AblationPoint) -> str:
+def _series(study: Study, point: AblationPoint) -> str:
     return (
-        f"{point.size} documents with {point.real}, score from {point.judge_threshold}, "
+        f"{point.size} documents with {study.marks.name(point.real)}, score from {point.judge_threshold}, "
         f"generators: {point.generator}"
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from phidrift.analysis.degradation import Outcome
 from phidrift.analysis.scores import ABLATION, DriftValue, field
 from phidrift.analysis.summary import AblationRow
-from phidrift.report.marks import Marks
+from phidrift.report.marks import DAGGER, Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,13 @@ class Study:
     stages: Sequence[str]  # in pipeline order
     projection: Mapping[str, NDArray[Any]]  # corpus -> [n, 2], a map of sentence embeddings
     sentences: Mapping[str, int]  # corpus -> how many sentences stand behind the map
+
+    def set_name(self, name: str) -> str:
+        """A training set's name for print, marked if a stand-in's documents are in it."""
+        mixed = name == ABLATION and any(
+            row.real in self.marks.stand_ins and row.mixture < 1 for row in self.current
+        )
+        return name + DAGGER if mixed else self.marks.set_name(name)
 
     @property
     def main(self) -> list[Outcome]:

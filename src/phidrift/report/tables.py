@@ -106,7 +106,7 @@ def _set_row(
         for target in study.targets:
             outcome = by_key.get((name, entity, target))
             cells.append(Cell(MISSING, "none", "not evaluated") if outcome is None else cell(outcome))
-    return TableRow(study.marks.set_name(name), cells, "apart" if name == ABLATION else "")
+    return TableRow(study.set_name(name), cells, "apart" if name == ABLATION else "")
 
 
 def _support(study: Study) -> TableRow:
@@ -155,11 +155,12 @@ def means(study: Study) -> Table:
         return TableRow(head, cells, kind)
 
     rows = [
-        row(study.marks.set_name(name), [o for o in study.outcomes if o.score.set == name])
-        for name in study.sets
+        row(study.set_name(name), [o for o in study.outcomes if o.score.set == name]) for name in study.sets
     ]
     rows.append(row("all of these", study.main, "total"))
-    rows.append(row(ABLATION, [o for o in study.outcomes if o.score.set == ABLATION], "apart"))
+    rows.append(
+        row(study.set_name(ABLATION), [o for o in study.outcomes if o.score.set == ABLATION], "apart")
+    )
     return Table("training set", [(name, 2) for name in names], ["in", "out"] * len(names), rows)
 
 

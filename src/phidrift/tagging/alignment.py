@@ -13,6 +13,7 @@ from typing import Any
 
 from phidrift.core.document import Span
 from phidrift.core.errors import PhidriftError
+from phidrift.core.models import loading
 from phidrift.core.text import sentence_offsets
 
 O, B, I = 0, 1, 2  # noqa: E741 - the names of the scheme
@@ -58,7 +59,8 @@ def load_tokenizer(place: str) -> Any:
     """
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+    with loading(place):
+        tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
     if not tokenizer.is_fast:
         raise PhidriftError("the model has no fast tokenizer, so its tokens have no offsets", where=place)
     return tokenizer

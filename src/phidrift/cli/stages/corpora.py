@@ -27,7 +27,7 @@ def harmonize(params: Params, key: str) -> None:
     if key not in params.corpora:
         raise PhidriftError(f"no corpus {key!r}", mend=f"there are {', '.join(params.corpora)}")
     corpus = params.corpora[key]
-    test = None if corpus.split == "source" else corpus.split["test"]
+    test = None if corpus.split == "source" else corpus.split.test
     source = CorpusSource(key, corpus.path, corpus.format, test, corpus.restricted, corpus.deduplicate)
     train_part, test_part, report = harmonize_corpus(source, params.seed)
     digest = write_corpus(Path("data/corpora") / key, train_part, test_part)

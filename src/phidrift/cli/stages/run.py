@@ -3,7 +3,6 @@
 import importlib
 import json
 import os
-import re
 import resource
 import time
 from pathlib import Path
@@ -29,7 +28,6 @@ MODULES = {
     "report": "report",
 }
 KEYED = {"harmonize", "round", "training_sets", "train", "evaluate"}
-_KEY = re.compile(r"[a-z0-9_-]+(-[A-Z]+)?")
 
 
 def run_stage(name: str, key: str | None) -> None:
@@ -42,9 +40,9 @@ def run_stage(name: str, key: str | None) -> None:
         raise PhidriftError(f"no stage {name!r}", mend=f"use one of {', '.join(MODULES)}")
     if (name in KEYED) != (key is not None):
         raise PhidriftError(f"stage {name} takes {'a' if name in KEYED else 'no'} key")
-    if key is not None and not _KEY.fullmatch(key):
-        raise PhidriftError(f"key {key!r} is malformed", mend="keys are a-z, 0-9, _ and -")
     params = load_params()
+    if key is not None and key not in (keys := _keys(name, params)):
+        raise PhidriftError(f"stage {name} has no {key!r}", mend=f"use one of {', '.join(keys)}")
     # Threads that wait by spinning starve each other on shared cores; set before torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if not os.environ.get("HF_HUB_OFFLINE") and _all_embedded(params):
@@ -56,6 +54,18 @@ def run_stage(name: str, key: str | None) -> None:
     else:
         function(params, key)
     _record(f"{name}@{key}" if key else name, time.monotonic() - started)
+
+
+def _keys(name: str, params: Params) -> list[str]:
+    """What a keyed stage may be asked for, as dvc.yaml expands it from the parameters."""
+    trained = [*params.sets, "ablation"]
+    return {
+        "harmonize": list(params.corpora),
+        "round": list(params.generation.rounds),
+        "training_sets": params.sets,
+        "train": [f"{set_name}-{entity}" for set_name in trained for entity in params.entities],
+        "evaluate": trained,
+    }[name]
 
 
 def _all_embedded(params: Params) -> bool:
