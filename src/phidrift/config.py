@@ -232,6 +232,27 @@ class Params(_Strict):
         """The corpora that taggers are evaluated on: every source corpus, and syn."""
         return [*sorted(self.corpora), "syn"]
 
+    @property
+    def models(self) -> dict[str, list[str]]:
+        """Names of the models by role, without repeats."""
+        return {
+            "generator": sorted({sampler.model for sampler in self.generation.generators.values()}),
+            "judge": [self.generation.judge.model],
+            "tagger": sorted({tagger.model for tagger in self.tagging.taggers.values()}),
+            "encoder": [self.drift.encoder],
+            "language model": [self.drift.lm],
+        }
+
+    @property
+    def embedded_roles(self) -> list[str]:
+        """Roles in which a small model serves that pip installs."""
+        return [role for role, names in self.models.items() if any(n.startswith("embedded/") for n in names)]
+
+    @property
+    def all_embedded(self) -> bool:
+        """Whether no model has to come from a hub or a folder."""
+        return all(name.startswith("embedded/") for names in self.models.values() for name in names)
+
 
 def load_params(path: Path = Path("params.yaml")) -> Params:
     """Reads and checks a parameter file.

@@ -239,6 +239,10 @@ def test_summary_prints_the_main_figures(build: Build, capsys: pytest.CaptureFix
     assert f"Report: {folder.resolve() / 'reports/index.html'}" in said
     assert f"{summary['in_distribution']['DATE']:.2f}" in said
     assert str(summary["best_metric"]) in said
+    words = " ".join(said.split())
+    assert "These rest on stand-ins for " in words
+    assert "small embedded models (generator, judge, tagger, encoder, language model)" in words
+    assert "The correlation is descriptive: " in words
 
 
 def test_drift_scores_by_hand() -> None:

@@ -30,6 +30,18 @@ from phidrift.tagging.alignment import (
 )
 
 
+def fast(tokenizer: Tokenizer) -> Any:
+    """The tokenizer as transformers wraps it."""
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=512,
+    )
+
+
 def wordpiece_tokenizer(words: str) -> Any:
     """Cased WordPiece with BERT's pre-tokenisation, [CLS] and [SEP]; any word can be spelt in single letters."""
     letters = [chr(code) for code in range(33, 127)]
@@ -41,14 +53,7 @@ def wordpiece_tokenizer(words: str) -> Any:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=512,
-    )
+    return fast(tokenizer)
 
 
 def unigram_tokenizer(words: str) -> Any:
@@ -63,14 +68,7 @@ def unigram_tokenizer(words: str) -> Any:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=512,
-    )
+    return fast(tokenizer)
 
 
 WORDS = "Seen by Dr Lee on May Smith pain The note says that"

@@ -4,6 +4,7 @@ The numbers are checked against what can be computed again from the files, by ot
 """
 
 import csv
+import hashlib
 import json
 import math
 import re
@@ -154,6 +155,7 @@ def test_degradation_is_the_best_real_f1_less_the_rows(cold: Repository) -> None
 
 
 def test_pools_hold_all_that_was_asked_for_in_a_chain(cold: Repository) -> None:
+    previous = None
     for n in range(2):
         header, *samples = read_lines(cold.folder / f"data/pools/round_{n}.jsonl")
         # 2 generators x 8 samples x 2 entities
@@ -166,7 +168,8 @@ def test_pools_hold_all_that_was_asked_for_in_a_chain(cold: Repository) -> None:
             if sample["outcome"] == "ok":
                 assert 1 <= sample["score"] <= 5
                 assert bool(sample["spans"]) == sample["positive"]
-    assert isinstance(header, dict)
+        assert header["previous"] == previous
+        previous = hashlib.sha256((cold.folder / f"data/pools/round_{n}.jsonl").read_bytes()).hexdigest()
 
 
 def test_no_clock_host_or_path_in_any_output(cold: Repository) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from phidrift.analysis.scores import field, read_record
+from phidrift.config import load_params
 
 
 def print_summary(folder: Path = Path()) -> None:
@@ -45,9 +46,11 @@ def _caveats(folder: Path) -> list[str]:
         lines.append(
             f"These rest on stand-ins for {', '.join(stand_ins)}: they say nothing about the real corpora."
         )
-    params = folder / "params.yaml"
-    if "embedded/" in params.read_text(encoding="utf-8"):
-        lines.append("They rest on small embedded models: they show the machinery, not what large models do.")
+    small = load_params(folder / "params.yaml").embedded_roles
+    if small:
+        lines.append(
+            f"They rest on small embedded models ({', '.join(small)}): they show that the machinery works."
+        )
     place = folder / "metrics/correlation.json"
     design = field(read_record(place), "design", place)["main"]["all"]
     if design["descriptive"]:

@@ -63,7 +63,6 @@ def _study(params: Params) -> Study:
         CorpusRecord(name, read_record(Path(f"metrics/corpora/{name}.json")))
         for name in sorted(params.corpora)
     ]
-    models = _models(params)
     embeddings = _embeddings(params)
     return Study(
         entities=params.entities,
@@ -77,8 +76,8 @@ def _study(params: Params) -> Study:
         generation=read_record(Path("metrics/generation.json")),
         recorded=read_ablation(Path("metrics/ablation.csv")),
         current=ablation_rows_of(params, scores),
-        marks=find_marks({c.name: c.stand_in for c in corpora}, models),
-        models=[{"role": role, **describe(name)} for role, names in models.items() for name in names],
+        marks=find_marks({c.name: c.stand_in for c in corpora}, params.models),
+        models=[{"role": role, **describe(name)} for role, names in params.models.items() for name in names],
         packages=_packages(),
         hashes=_hashes(),
         parameters=_parameters(params),
@@ -86,17 +85,6 @@ def _study(params: Params) -> Study:
         projection=project(embeddings, _SENTENCES, params.seed),
         sentences={name: len(rows) for name, rows in embeddings.items()},
     )
-
-
-def _models(params: Params) -> dict[str, list[str]]:
-    """Names of the models in each role, without repeats."""
-    return {
-        "generator": sorted({sampler.model for sampler in params.generation.generators.values()}),
-        "judge": [params.generation.judge.model],
-        "tagger": sorted({tagger.model for tagger in params.tagging.taggers.values()}),
-        "encoder": [params.drift.encoder],
-        "language model": [params.drift.lm],
-    }
 
 
 def _embeddings(params: Params) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def run_stage(name: str, key: str | None) -> None:
         raise PhidriftError(f"stage {name} has no {key!r}", mend=f"use one of {', '.join(keys)}")
     # Threads that wait by spinning starve each other on shared cores; set before torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    if not os.environ.get("HF_HUB_OFFLINE") and _all_embedded(params):
+    if not os.environ.get("HF_HUB_OFFLINE") and params.all_embedded:
         os.environ["HF_HUB_OFFLINE"] = "1"
     function = getattr(importlib.import_module(f"phidrift.cli.stages.{MODULES[name]}"), name)
     started = time.monotonic()
@@ -66,13 +66,6 @@ def _keys(name: str, params: Params) -> list[str]:
         "train": [f"{set_name}-{entity}" for set_name in trained for entity in params.entities],
         "evaluate": trained,
     }[name]
-
-
-def _all_embedded(params: Params) -> bool:
-    models = [sampler.model for sampler in params.generation.generators.values()]
-    models += [tagger.model for tagger in params.tagging.taggers.values()]
-    models += [params.generation.judge.model, params.drift.encoder, params.drift.lm]
-    return all(model.startswith("embedded/") for model in models)
 
 
 def _record(stage: str, seconds: float) -> None:
