@@ -9,6 +9,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from phidrift.core.errors import PhidriftError
+from phidrift.corpora.formats import FORMATS
 
 Entity = Literal["ADDRESS", "CONTACT", "DATE", "PERSON"]
 
@@ -23,6 +24,13 @@ def _name(value: str) -> str:
 def _path(value: Path) -> Path:
     if value == Path():
         raise ValueError("the folder of the corpus is not named")
+    return value
+
+
+def _format(value: str) -> str:
+    if value not in FORMATS:
+        near = difflib.get_close_matches(value, FORMATS, n=1, cutoff=0.0)
+        raise ValueError(f"{value!r} is no format, did you mean {near[0]!r}? There are {', '.join(FORMATS)}")
     return value
 
 
@@ -79,18 +87,33 @@ class StandinsParams(_Strict):
 
 
 class SplitParams(_Strict):
-    """A seeded test split."""
+    """A seeded test split of so many documents, or the files and folders below the corpus' path for each split."""
 
-    test: Positive  # documents
+    test: Positive | Distinct[str]
+    train: Distinct[str] | None = None
+
+    @model_validator(mode="after")
+    def _both_or_one(self) -> "SplitParams":
+        if self.train is not None and isinstance(self.test, int):
+            raise ValueError("train is given by paths, so test must be too")
+        if self.train is None and not isinstance(self.test, int):
+            raise ValueError("test is given by paths, so train must be too")
+        return self
 
 
 class CorpusParams(_Strict):
-    """A source corpus. `split` is `source` (its own train and test folders) or {test: documents}."""
+    """A source corpus. `split` is `source` (its own), {test: documents}, or {train: [paths], test: [paths]}."""
 
     path: Annotated[Path, AfterValidator(_path)]
-    format: Literal["i2b2", "multileg", "ai4privacy"]
+    format: Annotated[str, AfterValidator(_format)]
     split: Literal["source"] | SplitParams
     deduplicate: bool = True
+    labels: dict[Entity, Distinct[str]] | None = None  # None: the format's ready map
+    text_field: str | None = None
+    group_field: str | None = None
+    encoding: str = "utf-8"
+    offsets: Literal["auto", "characters", "inclusive", "utf16", "bytes"] = "auto"  # what offsets count
+    strict: bool = False
     restricted: bool
     licence: str
     source: str

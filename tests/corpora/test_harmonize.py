@@ -1,7 +1,9 @@
 """Splits, duplicates, ids and statistics of a harmonised corpus."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from phidrift.core.document import Document, Span, read_documents
 from phidrift.core.errors import PhidriftError
-from phidrift.corpora.harmonize import CorpusSource, harmonize, write_corpus
+from phidrift.corpora.harmonize import Split, harmonize, write_corpus
+from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents
 from phidrift.corpora.splitting import grouped_split, seeded_order
 from phidrift.corpora.statistics import corpus_statistics
 
@@ -19,8 +22,10 @@ def write(path: Path, *texts: str) -> None:
     path.write_text("".join(json.dumps({"text": t, "label": []}) + "\n" for t in texts), encoding="utf-8")
 
 
-def source(folder: Path, test: int | None, deduplicate: bool = True) -> CorpusSource:
-    return CorpusSource("multileg", folder, "multileg", test, False, deduplicate)
+def harmonized(
+    folder: Path, test: int | Literal["source"], seed: int, deduplicate: bool = True
+) -> tuple[list[Document], list[Document], dict[str, Any]]:
+    return harmonize(CorpusSource("multileg", folder, "multileg"), Split(test, deduplicate), seed)
 
 
 def documents(sizes: list[int]) -> list[Document]:
@@ -36,7 +41,7 @@ def test_source_split_drops_from_train_what_stands_in_test(tmp_path: Path) -> No
     write(tmp_path / "train" / "b.jsonl", "gamma   DELTA", "Only in b.")
     write(tmp_path / "train" / "c.jsonl", "The same file is in test.")
     write(tmp_path / "test" / "c.jsonl", "Gamma delta", "Else.")
-    train, test, report = harmonize(source(tmp_path, None), seed=3)
+    train, test, report = harmonized(tmp_path, "source", 3)
     # c is in test, so all of train/c goes; "gamma   DELTA" is a test text but for case and blanks.
     assert sorted(d.text for d in train) == ["Alpha.", "Beta.", "Beta.", "Only in b."]
     assert sorted(d.text for d in test) == ["Else.", "Gamma delta"]
@@ -44,7 +49,7 @@ def test_source_split_drops_from_train_what_stands_in_test(tmp_path: Path) -> No
     assert report["duplicates_kept"] == {"train": 1, "test": 0}
     assert {d.meta["split"] for d in train} == {"train"}
     assert len({d.id for d in [*train, *test]}) == 6
-    kept, _, report = harmonize(source(tmp_path, None, deduplicate=False), seed=3)
+    kept, _, report = harmonized(tmp_path, "source", 3, deduplicate=False)
     assert len(kept) == 5
     assert report["dropped_from_train"]["text_in_test"] == 0
 
@@ -53,17 +58,17 @@ def test_ids_are_unique_and_safe(tmp_path: Path) -> None:
     write(tmp_path / "train" / "a b;é.jsonl", "One.")
     write(tmp_path / "test" / "a b;é.jsonl", "Two.")
     write(tmp_path / "train" / "c.jsonl", "Three.")
-    train, test, _ = harmonize(source(tmp_path, None), seed=3)
+    train, test, _ = harmonized(tmp_path, "source", 3)
     assert sorted(d.id for d in [*train, *test]) == ["multileg-a_b_-0001", "multileg-c-0001"]
     assert [d.meta["group"] for d in test] == ["a_b_"]
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", "One.", "Two.")
-    with pytest.raises(PhidriftError, match=r"no test split.*sub-folders train and test"):
-        harmonize(source(tmp_path, None), seed=1)
+    with pytest.raises(PhidriftError, match=r"no test split.*sub-folders \(or files\) train and test"):
+        harmonized(tmp_path, "source", 1)
     with pytest.raises(PhidriftError, match="leaves no training document: there are 2"):
-        harmonize(source(tmp_path, 2), seed=1)
+        harmonized(tmp_path, 2, 1)
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=40), st.integers(0, 5), st.data())
@@ -132,7 +137,7 @@ def test_without_deduplication_documents_are_drawn_as_in_the_study(tmp_path: Pat
     # 8 files of 5 paragraphs: whole files would make a test split of 5 files at least.
     for number in range(8):
         write(tmp_path / f"{number}.jsonl", *(f"Paragraph {number} {n}." for n in range(5)))
-    train, test, report = harmonize(source(tmp_path, 7, deduplicate=False), 1)
+    train, test, report = harmonized(tmp_path, 7, 1, deduplicate=False)
     assert (len(train), len(test), report["dropped_from_train"]["group_in_test"]) == (33, 7, 0)
     assert {d.meta["group"] for d in train} & {d.meta["group"] for d in test}
 
@@ -145,9 +150,88 @@ def test_losses_are_said_and_no_file_is_named_in_the_report(
     write(tmp_path / "test" / "a.jsonl", "One.", "Two.")
     (tmp_path / "test" / "Jane_Doe.jsonl").write_text("no JSON\n")
     with caplog.at_level("INFO"):
-        _, _, report = harmonize(source(tmp_path, None), 1)
+        _, _, report = harmonized(tmp_path, "source", 1)
     assert report["without_split"] == 1
     assert report["rejected"] == {"documents": 1, "reasons": {"not JSON": 1}}
     assert "Jane" not in json.dumps(report)
     assert "3 documents read, 1 rejected; 0 train and 2 test" in caplog.text
     assert "no ADDRESS or CONTACT or DATE or PERSON in test; labels not mapped: none" in caplog.text
+
+
+def test_splits_by_paths_below_the_corpus(tmp_path: Path) -> None:
+    # As the real i2b2 comes: two folders of training records and one of test records.
+    for name, texts in {
+        "gold1/a": ["One."],
+        "gold2/a": ["Two."],
+        "fixed/b": ["Three."],
+        "other/c": ["Four."],
+    }.items():
+        write(tmp_path / f"{name}.jsonl", *texts)
+    parts = {"train": ["gold1", "gold2/a.jsonl"], "test": ["fixed"]}
+    source = CorpusSource("multileg", tmp_path, "multileg", parts=parts)
+    train, test, report = harmonize(source, Split("source"), seed=1)
+    assert sorted((d.id, d.text) for d in train) == [
+        ("multileg-a-0001", "One."),
+        ("multileg-a-0001-2", "Two."),
+    ]
+    assert [d.text for d in test] == ["Three."]
+    assert report["read"]["repeated_ids"] == 0  # two files of a name are no mistake
+    with pytest.raises(PhidriftError, match="nowhere: no such file or folder"):
+        harmonize(replace(source, parts={"train": ["nowhere"], "test": ["fixed"]}), Split("source"), seed=1)
+
+
+def test_stated_ids_that_repeat_are_told_apart_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = ["x", "x", "x-2", "../x", None, 7, "a b", "a_b"]
+    rows = [json.dumps({"id": name, "text": f"Text {n}."}) for n, name in enumerate(ids)]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    reading = Reading()
+    found = [d.id for d in harmonised_documents(CorpusSource("m", tmp_path, "jsonl"), reading)]
+    # x repeats and becomes x-2, so that the source's own x-2 must become another one too
+    assert found == ["m-x", "m-x-2", "m-x-2-2", "m-.._x", "m-a-000005", "m-7", "m-a_b", "m-a_b-2"]
+    assert reading.repeated_ids == 3
+    assert "a.jsonl:2: id repeated: another document has this id" in caplog.text
+
+
+def test_a_reason_is_named_twenty_times_and_then_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = ["{"] * 30 + [json.dumps({"text": "Fine."})]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    reading = Reading()
+    assert len(list(harmonised_documents(CorpusSource("m", tmp_path, "jsonl"), reading))) == 1
+    assert reading.rejected == {"not JSON": 30}
+    assert caplog.text.count("document skipped: not JSON") == 20
+    assert "further ones of this kind are counted, not named: not JSON" in caplog.text
+
+
+def test_strict_stops_at_the_first_bad_document_or_span(tmp_path: Path) -> None:
+    rows = [
+        {"text": "Ana", "spans": [[0, 3, "PER"]]},
+        {"text": "Bo", "spans": [[0, 2, "PER"], [1, 9, "PER"]]},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    strict = CorpusSource("m", tmp_path, "jsonl", strict=True)
+    with pytest.raises(PhidriftError, match=r"a.jsonl:2, spans\[1\]: outside the text.*read without strict"):
+        list(harmonised_documents(strict, Reading()))
+    (tmp_path / "a.jsonl").write_text('{"text": " "}', encoding="utf-8")
+    with pytest.raises(PhidriftError, match=r"a.jsonl:1: no text"):
+        list(harmonised_documents(strict, Reading()))
+
+
+def test_the_report_accounts_for_labels_languages_and_the_whole(tmp_path: Path) -> None:
+    text = "The court of first instance heard the parties and the witnesses on the day that had been set for it, {}."
+    rows = [
+        {"text": text.format(n), "label": [[4, 9, "ORG"], [0, 3, "PER"], [0, 500, "PER"]]} for n in range(12)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    _, _, report = harmonized(tmp_path, 4, 1)
+    assert report["labels"] == {
+        "ORG": {"entity": None, "spans": 12, "tokens": 12},
+        "PER": {"entity": "PERSON", "spans": 24, "tokens": 12},  # the other twelve lie outside
+    }
+    assert report["languages"] == {"en": 12}
+    assert report["whole"]["documents"] == 12
+    assert report["whole"]["entities"]["PERSON"]["spans"] == 12
+    assert report["spans"]["drop_reasons"] == {"outside the text": 12}

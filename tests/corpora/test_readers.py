@@ -10,12 +10,15 @@ import pytest
 
 from phidrift.core.document import Document
 from phidrift.core.errors import PhidriftError
-from phidrift.corpora.ai4privacy import read_ai4privacy
-from phidrift.corpora.harmonize import CorpusSource, harmonize
-from phidrift.corpora.i2b2 import read_i2b2
-from phidrift.corpora.multileg import read_multileg
-from phidrift.corpora.source import RawDocument
-from phidrift.corpora.spans import SpanCounts, harmonised_spans, label_map
+from phidrift.corpora.harmonize import Split, harmonize
+from phidrift.corpora.label_maps import ready_map
+from phidrift.corpora.readers.i2b2 import read_i2b2
+from phidrift.corpora.readers.multileg import read_multileg
+from phidrift.corpora.reading import CorpusSource, unmapped_labels
+from phidrift.corpora.source import RawDocument, ReadOptions
+from phidrift.corpora.spans import SpanCounts, harmonised_spans
+
+OPTIONS = ReadOptions()
 
 
 class Rejected(list[tuple[str, str]]):
@@ -29,7 +32,7 @@ def surfaces(
     counts = SpanCounts()
     found = []
     for raw in documents:
-        spans = harmonised_spans(raw, label_map(source_format), counts)
+        spans = harmonised_spans(raw, ready_map(source_format), counts)
         found.append([(raw.text[s.start : s.end], s.label) for s in spans])
     return found, counts
 
@@ -54,7 +57,7 @@ def test_i2b2_glued_text_ampersands_and_splits(tmp_path: Path) -> None:
     (tmp_path / "train" / "110-01.xml").write_text(xml(text, tags), encoding="utf-8")
     (tmp_path / "test" / "220-02.xml").write_text(xml("No PHI.", ""), encoding="utf-8")
     rejected = Rejected()
-    documents = list(read_i2b2(tmp_path, rejected))
+    documents = list(read_i2b2(tmp_path, OPTIONS, rejected))
     assert [(d.id, d.split, d.group) for d in documents] == [
         ("220-02", "test", "220"),
         ("110-01", "train", "110"),
@@ -62,7 +65,7 @@ def test_i2b2_glued_text_ampersands_and_splits(tmp_path: Path) -> None:
     found, counts = surfaces(documents, "i2b2")
     assert found == [[], [("Lee & Ng", "PERSON"), ("3/4", "DATE"), ("x5-0123", "CONTACT")]]
     assert counts.outcomes == {"exact": 3}
-    assert counts.unmapped == {"AGE": 1}
+    assert unmapped_labels(counts, ready_map("i2b2")) == {"AGE": 1}
     assert rejected == []
 
 
@@ -71,7 +74,7 @@ def test_i2b2_line_breaks_in_attributes_compare_equal(tmp_path: Path) -> None:
     text = "At 12 Oak\nStreet."
     tags = '<LOCATION id="P0" start="3" end="16" text="12 Oak\nStreet" TYPE="STREET" comment=""/>'
     (tmp_path / "1-1.xml").write_text(xml(text, tags), encoding="utf-8")
-    found, counts = surfaces(read_i2b2(tmp_path, Rejected()), "i2b2")
+    found, counts = surfaces(read_i2b2(tmp_path, OPTIONS, Rejected()), "i2b2")
     assert found == [[("12 Oak\nStreet", "ADDRESS")]]
     assert counts.outcomes == {"exact": 1}
 
@@ -82,9 +85,9 @@ def test_i2b2_offsets_counted_before_the_parser_removed_carriage_returns(tmp_pat
     text = "a\r\n" * 60 + "Lee said." + " " * 40 + "Lee left."
     tags = '<NAME id="P0" start="180" end="183" text="Lee" TYPE="DOCTOR" comment=""/>'
     (tmp_path / "1-1.xml").write_bytes(xml(text, tags).encode())
-    (document,) = read_i2b2(tmp_path, Rejected())
+    (document,) = read_i2b2(tmp_path, OPTIONS, Rejected())
     counts = SpanCounts()
-    (span,) = harmonised_spans(document, label_map("i2b2"), counts)
+    (span,) = harmonised_spans(document, ready_map("i2b2"), counts)
     assert (span.start, span.end) == (120, 123)
     assert counts.outcomes == {"relocated": 1}
 
@@ -102,6 +105,7 @@ def test_i2b2_offsets_counted_before_the_parser_removed_carriage_returns(tmp_pat
             "declares a document type or entities, which are refused",
         ),
         ("<deIdi2b2><TAGS/></deIdi2b2>", "no TEXT"),
+        ("<x><TEXT>a<b/></TEXT></x>", "TEXT holds elements: offsets into it would be ambiguous"),
         ('<?xml version="1.0" encoding="klingon"?><x><TEXT>a</TEXT></x>', "its encoding can't be read"),
     ],
 )
@@ -109,7 +113,7 @@ def test_a_bad_record_is_rejected_alone(tmp_path: Path, content: str, reason: st
     (tmp_path / "1-1.xml").write_text(content, encoding="utf-8")
     (tmp_path / "2-1.xml").write_text(xml("Fine.", ""), encoding="utf-8")
     rejected = Rejected()
-    assert [d.text for d in read_i2b2(tmp_path, rejected)] == ["Fine."]
+    assert [d.text for d in read_i2b2(tmp_path, OPTIONS, rejected)] == ["Fine."]
     ((where, found),) = rejected
     assert found == reason
     assert where.startswith(f"{tmp_path / '1-1.xml'}:")
@@ -131,85 +135,18 @@ def test_multileg_lines_offsets_in_code_points_and_bad_lines(tmp_path: Path) -> 
     ]
     (tmp_path / "7_en.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
     rejected = Rejected()
-    documents = list(read_multileg(tmp_path, rejected))
+    documents = list(read_multileg(tmp_path, OPTIONS, rejected))
     assert [(d.id, d.group, d.split) for d in documents] == [("7_en-0001", "7_en", None)]
     found, counts = surfaces(documents, "multileg")
     assert found == [[("Ng", "PERSON"), ("5\u00a0May", "DATE")]]
     assert counts.drop_reasons == {"malformed": 1}
-    assert counts.unmapped == {"ORG": 1}
+    assert unmapped_labels(counts, ready_map("multileg")) == {"ORG": 1}
     assert [(Path(where).name, reason) for where, reason in rejected] == [
         ("7_en.jsonl:3", "not JSON"),
         ("7_en.jsonl:4", "not a JSON object"),
         ("7_en.jsonl:5", "field 'label' must be a list"),
-        ("7_en.jsonl:6", "field 'text' must be a string with text"),
+        ("7_en.jsonl:6", "field 'text' must be a string"),
     ]
-
-
-def row(**changes: Any) -> dict[str, Any]:
-    # "Al" 3-5, "Ng" 6-8, "a@example.org" 10-23
-    masks = [
-        {"value": "Al", "start": 3, "end": 5, "label": "FIRSTNAME"},
-        {"value": "Ng", "start": 6, "end": 8, "label": "LASTNAME"},
-        {"value": "a@example.org", "start": 10, "end": 23, "label": "EMAIL"},
-    ]
-    text = "Hi Al Ng, a@example.org"
-    return {
-        "source_text": text,
-        "target_text": "Hi [FIRSTNAME]",
-        "privacy_mask": masks,
-        "language": "en",
-        **changes,
-    }
-
-
-WANTED = [("Al", "PERSON"), ("Ng", "PERSON"), ("a@example.org", "CONTACT")]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        row(),
-        row(privacy_mask=json.dumps(row()["privacy_mask"])),
-        row(privacy_mask=str(row()["privacy_mask"])),  # as Python prints it
-        {
-            "unmasked_text": row()["source_text"],
-            "masked_text": "Hi [FIRSTNAME_1] [LASTNAME_1], [EMAIL_1]",
-            "privacy_mask": str({"[FIRSTNAME_1]": "Al", "[LASTNAME_1]": "Ng", "[EMAIL_1]": "a@example.org"}),
-            "span_labels": str(
-                [
-                    [0, 3, "O"],
-                    [3, 5, "FIRSTNAME_1"],
-                    [5, 6, "O"],
-                    [6, 8, "LASTNAME_1"],
-                    [8, 10, "O"],
-                    [10, 23, "EMAIL_1"],
-                ]
-            ),
-        },
-    ],
-    ids=["list", "json string", "python string", "older release"],
-)
-def test_ai4privacy_shapes(tmp_path: Path, record: dict[str, Any]) -> None:
-    (tmp_path / "english_pii_43k.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    rejected = Rejected()
-    found, counts = surfaces(read_ai4privacy(tmp_path, rejected), "ai4privacy")
-    assert found == [WANTED]  # adjacent names stay two spans
-    assert counts.outcomes == {"exact": 3}
-    assert rejected == []
-
-
-def test_ai4privacy_takes_english_rows_and_never_evaluates_code(tmp_path: Path) -> None:
-    rows = [
-        row(language="fr"),
-        row(language="English", set="validation"),
-        row(privacy_mask="__import__('os').getpid()", set="train"),
-        row(privacy_mask="[" * 5000),
-    ]
-    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    rejected = Rejected()
-    documents = list(read_ai4privacy(tmp_path, rejected))
-    assert [(d.id, d.split) for d in documents] == [("rows-000002", "test")]
-    assert [Path(where).name for where, _ in rejected] == ["rows.jsonl:3", "rows.jsonl:4"]
 
 
 def test_harmonize_names_bad_documents_in_the_log_without_their_text(
@@ -221,7 +158,7 @@ def test_harmonize_names_bad_documents_in_the_log_without_their_text(
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     with caplog.at_level(logging.WARNING):
-        train, test, report = harmonize(CorpusSource("m", tmp_path, "multileg", 2, False), seed=1)
+        train, test, report = harmonize(CorpusSource("m", tmp_path, "multileg"), Split(2), seed=1)
     assert (len(train), len(test)) == (3, 2)
     assert report["rejected"] == {
         "documents": 1,
@@ -236,10 +173,10 @@ def test_harmonize_names_bad_documents_in_the_log_without_their_text(
 )
 def test_a_folder_without_a_readable_document_is_an_error(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / ("a.xml" if name == "i2b2" else "a.jsonl")).write_text(content, encoding="utf-8")
-    with pytest.raises(PhidriftError, match=r"no readable document \(1 rejected\)"):
-        harmonize(CorpusSource("x", tmp_path, name, 1, False), seed=1)
-    with pytest.raises(PhidriftError, match="no such folder"):
-        harmonize(CorpusSource("x", tmp_path / "nowhere", name, 1, False), seed=1)
+    with pytest.raises(PhidriftError, match=r"no readable document \(1 rejected\), most often: not"):
+        harmonize(CorpusSource("x", tmp_path, name), Split(1), seed=1)
+    with pytest.raises(PhidriftError, match="no such file or folder"):
+        harmonize(CorpusSource("x", tmp_path / "nowhere", name), Split(1), seed=1)
 
 
 SHARED = Path(__file__).parents[3] / "shared" / "corpora"
@@ -248,7 +185,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "corpora"
 @pytest.mark.skipif(not (SHARED / "multileg").is_dir(), reason="the real MultiLeg is not here")
 def test_the_real_multileg() -> None:
     rejected = Rejected()
-    documents = list(read_multileg(SHARED / "multileg", rejected))
+    documents = list(read_multileg(SHARED / "multileg", OPTIONS, rejected))
     labels = [span.label for document in documents for span in document.spans]
     assert len(documents) == 2500
     assert rejected == []
@@ -256,7 +193,7 @@ def test_the_real_multileg() -> None:
     assert counted == {"ORG": 2362, "DATE": 1005, "LOC": 637, "PER": 512, "IDNUM": 16}
 
     train, test, report = harmonize(
-        CorpusSource("multileg", SHARED / "multileg", "multileg", 90, False), seed=42
+        CorpusSource("multileg", SHARED / "multileg", "multileg"), Split(90), seed=42
     )
     assert 80 <= len(test) <= 99
     assert len(train) >= 1500
@@ -275,7 +212,7 @@ def groups(documents: list[Document]) -> set[str]:
 @pytest.mark.skipif(not (SHARED / "meddocan").is_dir(), reason="MEDDOCAN is not here")
 def test_the_real_meddocan_through_the_i2b2_reader() -> None:
     rejected = Rejected()
-    documents = list(read_i2b2(SHARED / "meddocan", rejected))
+    documents = list(read_i2b2(SHARED / "meddocan", OPTIONS, rejected))
     assert len(documents) == 250
     assert rejected == []
     _, counts = surfaces(documents, "i2b2")

@@ -12,7 +12,8 @@ import pytest
 from phidrift.core.document import ENTITIES, Document
 from phidrift.core.text import sentence_offsets, tokens
 from phidrift.corpora.grammar import expand
-from phidrift.corpora.harmonize import CorpusSource, harmonize
+from phidrift.corpora.harmonize import Split, harmonize
+from phidrift.corpora.reading import CorpusSource
 from phidrift.corpora.standins import source_grammar, write_standins
 
 Corpora = dict[str, tuple[list[Document], list[Document], dict[str, Any]]]  # train, test, report
@@ -28,8 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpora(folder: Path) -> Corpora:
-    sizes = {"i2b2": None, "multileg": 90, "ai4privacy": 100}
-    return {n: harmonize(CorpusSource(n, folder / n, n, sizes[n], n == "i2b2"), 42) for n in SOURCES}
+    sizes: dict[str, Any] = {"i2b2": "source", "multileg": 90, "ai4privacy": 100}
+    return {n: harmonize(CorpusSource(n, folder / n, n, n == "i2b2"), Split(sizes[n]), 42) for n in SOURCES}
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -97,7 +98,7 @@ def test_sizes_and_patients(folder: Path, corpora: Corpora) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 7, 123])
 def test_other_seeds_leave_enough_training_documents(tmp_path: Path, seed: int) -> None:
     write_standins(tmp_path, seed, (1, 1), 300, 1)
-    train, test, _ = harmonize(CorpusSource("m", tmp_path / "multileg", "multileg", 90, False), seed)
+    train, test, _ = harmonize(CorpusSource("m", tmp_path / "multileg", "multileg"), Split(90), seed)
     assert len(train) >= 200
     assert 80 <= len(test) <= 99
 

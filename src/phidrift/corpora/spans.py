@@ -1,161 +1,146 @@
 """From a source's spans to harmonised ones: labels mapped, offsets checked, every outcome counted."""
 
-import html
-import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-
-import yaml
+from operator import attrgetter
 
 from phidrift.core.document import Span
-from phidrift.corpora.source import RawDocument, RawSpan
+from phidrift.core.text import tokens
+from phidrift.corpora.label_maps import entity_of
+from phidrift.corpora.offsets import collect_evidence, converter, likely_convention
+from phidrift.corpora.placing import holds, is_inside_word, placed, stands_as_it_is, trimmed
+from phidrift.corpora.source import MALFORMED, RawDocument, Reject
 
-_WINDOW = 100  # characters on either side of the stated start that are searched for the surface text
-_BLANKS = re.compile(r"\s+")
+_START = attrgetter("start")
+_COUNTED = 10_000  # characters of a span whose tokens are counted: a longer one is a mistake, and many would cost hours
 
 
 @dataclass
 class SpanCounts:
-    """What became of the spans: `outcomes` exact, relocated, trimmed, dropped; why; and labels without entity.
+    """What became of the spans: `outcomes` exact, relocated, trimmed, dropped, and why.
 
+    `labels` counts every span under its source's label, mapped or not, before any is dropped; `label_tokens` the
+    tokens inside, where offsets can be trusted. `conventions` counts documents whose surface texts prove that
+    offsets are counted in another way than stated; `evidence` is what spans without surface texts tell of that.
     `inside_words` counts kept spans with an edge between two letters or two digits: a sign of cut words.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     drop_reasons: Counter[str] = field(default_factory=Counter)
-    unmapped: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    label_tokens: Counter[str] = field(default_factory=Counter)
+    conventions: Counter[str] = field(default_factory=Counter)
+    evidence: Counter[str] = field(default_factory=Counter)
     inside_words: int = 0
 
 
-@cache
-def label_map(source_format: str) -> Mapping[str, str]:
-    """Source label -> entity for a format, from label_maps.yaml."""
-    maps = yaml.safe_load(Path(__file__).with_name("label_maps.yaml").read_text(encoding="utf-8"))
-    return {label: entity for entity, labels in maps[source_format].items() for label in labels}
-
-
 def harmonised_spans(
-    document: RawDocument, labels: Mapping[str, str], counts: SpanCounts
-) -> tuple[Span, ...]:
-    """The spans of a document under the entity labels, sorted, without overlap within one entity.
+    document: RawDocument,
+    labels: Mapping[str, str],
+    counts: SpanCounts,
+    offsets: str = "auto",
+    lost: Reject = lambda where, reason: None,
+) -> tuple[Span, ...] | None:
+    """The spans of a document under the entity labels, sorted, without overlap within one entity; None if unlabelled.
 
-    Each mapped span ends as exactly one of
+    `offsets` names a convention of offsets.CONVENTIONS, or is auto: characters, unless the document's surface texts
+    agree better with another one. Each mapped span ends as exactly one of
 
-    - exact: its offsets lie in the text and hold its surface text (white space and character references
-      compared after normalising both sides), or no surface text is stored to compare with;
-    - relocated: the surface text stands elsewhere, at most 100 characters away (the nearest, then the earlier
-      one), or at the offset that CR LF line ends explain;
+    - exact: its offsets lie in the text and hold its surface text (white space, character references and Unicode
+      forms compared after normalising both sides), or no surface text is stored to compare with;
+    - relocated: the surface text stands elsewhere and once only, at most 10 characters away, or if nowhere there at
+      most 100; or where another convention puts it;
     - trimmed: white space at its edges is cut off (alone or after relocation);
-    - dropped: malformed, empty, outside the text, blank, not found, duplicate, or overlapping.
+    - dropped: malformed, negative, reversed, empty, outside the text, blank, not found, found more than once,
+      duplicate, or overlapping. All but the last two are told to `lost`, with their place.
 
     Of spans of one entity that overlap, the longest stays, then the one that starts first. Adjacent spans stay
     as the source has them: FIRSTNAME and LASTNAME are two PERSON spans, and taggers are scored against both.
     """
-    placed: list[tuple[Span, str]] = []
-    for raw in document.spans:
-        entity = labels.get(raw.label)
-        if entity is None:
-            counts.unmapped[raw.label] += 1
-            continue
-        position, outcome = _place(document, raw)
-        if position is None:
+    if not document.spans:
+        return None if document.spans is None else ()
+    found: list[tuple[Span, str]] = []
+    placed_spans = zip(document.spans, _places(document, counts, offsets), strict=True)
+    for number, (raw, (position, outcome)) in enumerate(placed_spans):
+        entity = None
+        if raw is not MALFORMED:
+            _count_label(raw.label, document.text, position, counts)
+            entity = entity_of(raw.label, labels)
+            if entity is None:
+                continue
+        if position is None or entity is None:
             _drop(counts, outcome)
+            lost(f"{document.where}, {document.field}[{number}]", outcome)
         else:
-            placed.append((Span(*position, entity), outcome))
-    kept = _without_overlap(placed, counts)
-    counts.inside_words += sum(any(_joined(document.text, edge) for edge in (s.start, s.end)) for s in kept)
+            found.append((Span(*position, entity), outcome))
+    kept = _without_overlap(found, counts)
+    for span in kept:
+        if is_inside_word(document.text, span.start) or is_inside_word(document.text, span.end):
+            counts.inside_words += 1
     return kept
 
 
-def _without_overlap(placed: Iterable[tuple[Span, str]], counts: SpanCounts) -> tuple[Span, ...]:
-    kept: list[Span] = []
-    for span, outcome in sorted(placed, key=lambda item: (item[0].start - item[0].end, item[0])):
-        rivals = [k for k in kept if k.label == span.label and span.start < k.end and k.start < span.end]
-        if rivals:
-            _drop(counts, "duplicate" if span in rivals else "overlap")
+def _places(
+    document: RawDocument, counts: SpanCounts, offsets: str
+) -> list[tuple[tuple[int, int] | None, str]]:
+    """For each span of a document, as `placed` returns them: where it stands and its outcome."""
+    text, spans = document.text, document.spans or ()
+    stated = convention = "characters" if offsets == "auto" else offsets
+    # Nearly all documents of a sound corpus, and the quick way through.
+    sound = stated == "characters" and all(stands_as_it_is(text, raw) for raw in spans)
+    if offsets == "auto":
+        collect_evidence(document, lambda place: is_inside_word(text, place), counts.evidence)
+    if sound:
+        return [trimmed(text, start, end, "exact") for start, end, _, _ in spans]
+    if offsets == "auto":
+        convention = likely_convention(document, stated, lambda place, s: holds(text, place, s))
+        counts.conventions.update([convention] if convention != stated else ())
+    convert, moved = converter(text, convention), convention != stated
+    return [placed(text, raw, convert, moved) for raw in spans]
+
+
+def _count_label(label: str, text: str, position: tuple[int, int] | None, counts: SpanCounts) -> None:
+    shown = label if label.isprintable() else _shown(label)
+    counts.labels[shown] += 1
+    if position is not None and position[1] - position[0] <= _COUNTED:
+        counts.label_tokens[shown] += len(tokens(text[position[0] : position[1]]))
+
+
+def _shown(label: str) -> str:
+    """The label with what no terminal, log or UTF-8 file should get (control characters, lone surrogates) as `?`."""
+    return "".join(character if character.isprintable() else "?" for character in label)
+
+
+def _without_overlap(found: list[tuple[Span, str]], counts: SpanCounts) -> tuple[Span, ...]:
+    found.sort(key=lambda item: (item[0].start, item[0].end, item[0].label))
+    if not _any_overlap(found):
+        counts.outcomes.update(outcome for _, outcome in found)
+        return tuple(span for span, _ in found)
+    kept: dict[str, list[Span]] = {}  # of each entity, in text order: only neighbours can overlap a span
+    for span, outcome in sorted(found, key=lambda item: (item[0].start - item[0].end, item[0].start)):
+        same = kept.setdefault(span.label, [])
+        place = bisect_right(same, span.start, key=_START)
+        before, after = same[place - 1 : place], same[place : place + 1]
+        if (before and before[0].end > span.start) or (after and after[0].start < span.end):
+            _drop(counts, "duplicate" if before == [span] else "overlap")
         else:
             counts.outcomes[outcome] += 1
-            kept.append(span)
-    return tuple(sorted(kept))
+            same.insert(place, span)
+    return tuple(sorted(span for same in kept.values() for span in same))
+
+
+def _any_overlap(found: list[tuple[Span, str]]) -> bool:
+    """Whether two spans of an entity overlap; `found` is sorted by start."""
+    last: dict[str, int] = {}
+    for span, _ in found:
+        if span.start < last.get(span.label, 0):
+            return True
+        last[span.label] = span.end
+    return False
 
 
 def _drop(counts: SpanCounts, reason: str) -> None:
     counts.outcomes["dropped"] += 1
     counts.drop_reasons[reason] += 1
-
-
-def _place(document: RawDocument, raw: RawSpan) -> tuple[tuple[int, int] | None, str]:
-    """((start, end), outcome), or (None, reason to drop)."""
-    start, end, text = raw.start, raw.end, document.text
-    if type(start) is not int or type(end) is not int:
-        return None, "malformed"
-    if start >= end:
-        return None, "empty"
-    inside = 0 <= start < end <= len(text)
-    if inside and (raw.surface is None or _same(text[start:end], raw.surface)):
-        return _trim(text, start, end, "exact")
-    if not (raw.surface or "").strip():
-        return None, "outside" if not inside else "surface blank"
-    found = _before_parsing(document, raw) or _nearest(text, raw.surface or "", start)
-    if found is None:
-        return None, "surface not found" if inside else "outside"
-    return _trim(text, *found, "relocated")
-
-
-def _trim(text: str, start: int, end: int, outcome: str) -> tuple[tuple[int, int] | None, str]:
-    surface = text[start:end]
-    if not surface.strip():
-        return None, "blank"
-    trimmed = (start + len(surface) - len(surface.lstrip()), end - len(surface) + len(surface.rstrip()))
-    return trimmed, outcome if trimmed == (start, end) else "trimmed"
-
-
-def _same(left: str, right: str) -> bool:
-    return left == right or _normal(left) == _normal(right)
-
-
-def _normal(text: str) -> str:
-    return _BLANKS.sub(" ", html.unescape(text)).strip()
-
-
-def _before_parsing(document: RawDocument, raw: RawSpan) -> tuple[int, int] | None:
-    """The place of the span if its offsets count each line end as two characters."""
-    if not document.carriage_returns or raw.surface is None:
-        return None
-    start = _less_carriage_returns(document.text, raw.start)
-    end = _less_carriage_returns(document.text, raw.end)
-    if start is None or end is None or not _same(document.text[start:end], raw.surface):
-        return None
-    return start, end
-
-
-def _less_carriage_returns(text: str, offset: int) -> int | None:
-    position = counted = 0
-    while counted < offset and position < len(text):
-        counted += 2 if text[position] == "\n" else 1
-        position += 1
-    return position if counted >= offset else None
-
-
-def _nearest(text: str, surface: str, start: int) -> tuple[int, int] | None:
-    """The occurrence of the surface text nearest to `start`; white space matches any white space.
-
-    An occurrence inside a longer run of letters or digits doesn't count; letters next to digits do, since PHI
-    is glued to units ("75yo").
-    """
-    words = [re.escape(word) for word in html.unescape(surface).split()]
-    pattern = re.compile(r"\s+".join(words))
-    low = max(0, start - _WINDOW)
-    matches = pattern.finditer(text, low, max(low, start + _WINDOW + len(surface)))
-    free = [m.span() for m in matches if not (_joined(text, m.start()) or _joined(text, m.end()))]
-    return min(free, key=lambda place: (abs(place[0] - start), place[0]), default=None)
-
-
-def _joined(text: str, position: int) -> bool:
-    if not 0 < position < len(text):
-        return False
-    left, right = text[position - 1], text[position]
-    return (left.isalpha() and right.isalpha()) or (left.isdigit() and right.isdigit())

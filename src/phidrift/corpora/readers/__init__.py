@@ -1,0 +1,1 @@
+"""One reader per source format; each takes (path, options, reject) and yields raw documents."""
