@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from phidrift.cli.corpora import corpora, harmonize
+from phidrift.cli.fetch import fetch
+
 app = typer.Typer(
     help="How far is a synthetic clinical corpus from real notes, and what does that cost a PHI tagger?",
     no_args_is_help=True,
@@ -55,6 +58,11 @@ def summary() -> None:
     print_summary()
 
 
+app.command()(harmonize)
+app.command()(corpora)
+app.command()(fetch)
+
+
 def main() -> None:
     """Entry point: errors that the user can mend are printed without a traceback, with exit code 2."""
     from phidrift.core.errors import PhidriftError
@@ -68,4 +76,9 @@ def main() -> None:
         # An input that an earlier stage makes: `phidrift stage` was called before it.
         mend = "run dvc repro, which makes what is missing first"
         print(f"error: {error.filename}: no such file. To mend: {mend}", file=sys.stderr)
+        raise SystemExit(2) from error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         raise SystemExit(2) from error
