@@ -86,6 +86,14 @@ def _corpus(name: str, stand_in: bool) -> dict[str, Any]:
         "splits": {part: {**split, "entities": dict.fromkeys(ENTITIES, counts)} for part in ("train", "test")},
         "spans": {"outcomes": {"exact": 470, "relocated": 2, "trimmed": 7, "dropped": 1}},
         "stand_in": stand_in, "restricted": name == "i2b2",
+        "rejected": {"documents": 3, "reasons": {"not JSON": 3}}, "without_split": 0,
+        "dropped_from_train": {"group_in_test": 0, "text_in_test": 4},
+        "labels": {
+            "CITY": {"entity": "ADDRESS", "spans": 70, "tokens": 90},
+            "STREET": {"entity": "ADDRESS", "spans": 71, "tokens": 290},
+            "ORG": {"entity": None, "spans": 12, "tokens": 30},
+        },
+        "languages": {"en": 98, "und": 2},
     }  # fmt: skip
 
 

@@ -94,6 +94,7 @@ ON_CORPORA = {
     "r_by_entity",
     "r_ablation_all",
     "corpora",
+    "labels",
 }
 
 
@@ -101,12 +102,20 @@ def test_every_exhibit_says_what_it_rests_on(build: Build) -> None:
     page = Parsed((build() / "reports/index.html").read_text(encoding="utf-8"))
     for name in ON_CORPORA:
         assert "† Rests on stand-ins for ai4privacy, i2b2, multileg" in page.exhibits[name], name
-    for name in ON_CORPORA - {"corpora"}:
+    for name in ON_CORPORA - {"corpora", "labels"}:
         assert "small embedded models" in page.exhibits[name], name
     assert "small embedded models (generator, judge)" in page.exhibits["generation"]
     assert "stand-in" not in page.exhibits["generation"]
     assert "multileg†" in page.exhibits["f1"]
     assert "Read this first" in page.text
+
+
+def test_what_was_left_out_of_a_corpus_and_its_labels_are_shown(build: Build) -> None:
+    page = Parsed((build() / "reports/index.html").read_text(encoding="utf-8"))
+    assert "3 not readable, 4 whose text is in test" in page.exhibits["provenance"]
+    assert "en 98, und 2" in page.exhibits["provenance"]
+    assert "STREET 71, CITY 70" in page.exhibits["labels"]  # the more frequent one first
+    assert "ORG 12" in page.exhibits["labels"]
 
 
 def test_a_real_corpus_is_not_marked(build: Build) -> None:

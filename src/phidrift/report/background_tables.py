@@ -1,7 +1,7 @@
 """Tables on what stands behind the results: corpora, generation rounds, models, packages and hashes."""
 
 from phidrift.analysis.scores import field
-from phidrift.report.study import Study
+from phidrift.report.study import CorpusRecord, Study
 from phidrift.report.tables import MISSING, Cell, Table, TableRow, number
 
 _OUTCOMES = ("exact", "relocated", "trimmed", "dropped")  # of spans, on the way into the common schema
@@ -31,7 +31,7 @@ def corpora(study: Study) -> Table:
 
 
 def provenance(study: Study) -> Table:
-    """What each corpus is, how its spans were carried over, and its hash."""
+    """What each corpus is, what of it was left out, how its spans were carried over, and its hash."""
     rows = []
     for corpus in study.corpora:
         place = f"metrics/corpora/{corpus.name}.json"
@@ -39,21 +39,60 @@ def provenance(study: Study) -> Table:
         kind = "stand-in" if corpus.stand_in else "the user's files"
         if corpus.restricted and not corpus.stand_in:
             kind += ", restricted: share nothing derived from them"
+        digest = str(field(corpus.record, "sha256", place))
         cells = [
             Cell(kind, "word"),
-            Cell(str(field(corpus.record, "licence", place)), "word"),
+            Cell(
+                str(field(corpus.record, "licence", place)),
+                "word",
+                str(field(corpus.record, "source", place)),
+            ),
+            Cell(_left_out(corpus), "word"),
             Cell(", ".join(f"{_count(field(outcomes, o, place))} {o}" for o in _OUTCOMES), "word"),
             Cell(
-                str(field(corpus.record, "sha256", place))[:16], "code", field(corpus.record, "sha256", place)
+                ", ".join(f"{code} {n}" for code, n in field(corpus.record, "languages", place).items()),
+                "word",
             ),
+            Cell(digest[:16], "code", digest),
         ]
         rows.append(TableRow(study.marks.name(corpus.name), cells))
-    return Table(
-        "corpus",
-        [],
-        ["read from", "licence of the real corpus", "spans", "SHA-256 of the harmonised files"],
-        rows,
-    )
+    columns = [
+        "read from",
+        "licence of the real corpus",
+        "documents left out",
+        "spans",
+        "languages of a sample",
+    ]
+    return Table("corpus", [], [*columns, "SHA-256 of the harmonised files"], rows)
+
+
+def _left_out(corpus: CorpusRecord) -> str:
+    place = f"metrics/corpora/{corpus.name}.json"
+    rejected = field(field(corpus.record, "rejected", place), "documents", f"{place}, rejected")
+    dropped = field(corpus.record, "dropped_from_train", place)
+    lost = {
+        "not readable": rejected,
+        "of groups in test": field(dropped, "group_in_test", f"{place}, dropped_from_train"),
+        "whose text is in test": field(dropped, "text_in_test", f"{place}, dropped_from_train"),
+        "outside the splits": field(corpus.record, "without_split", place),
+    }
+    return ", ".join(f"{_count(count)} {what}" for what, count in lost.items() if count) or "none"
+
+
+def labels(study: Study) -> Table:
+    """The source's labels under each entity with their spans, every one counted: the form of the study's Table 3."""
+    rows = []
+    for corpus in study.corpora:
+        found = field(corpus.record, "labels", f"metrics/corpora/{corpus.name}.json")
+        by_entity: dict[str | None, list[str]] = {}
+        for label, row in sorted(found.items(), key=lambda item: -item[1]["spans"]):
+            by_entity.setdefault(row["entity"], []).append(f"{label} {_count(row['spans'])}")
+        cells = [
+            Cell(", ".join(by_entity.get(entity, [])) or MISSING, "word")
+            for entity in (*study.entities, None)
+        ]
+        rows.append(TableRow(study.marks.name(corpus.name), cells))
+    return Table("corpus", [], [*study.entities, "no entity"], rows)
 
 
 def generation(study: Study) -> Table:

@@ -202,9 +202,15 @@ def _data(study: Study, pictures: Mapping[str, Mapping[str, bytes]]) -> Section:
         ),
         Exhibit(
             "provenance",
-            "Where the corpora come from, and how their spans were carried over.",
+            "Where the corpora come from, what of them was left out, and how their spans were carried over.",
             basis,
             background_tables.provenance(study),
+        ),
+        Exhibit(
+            "labels",
+            "Labels of the sources by entity, with the number of their spans before any is dropped.",
+            basis,
+            background_tables.labels(study),
         ),
         Exhibit(
             "generation",
