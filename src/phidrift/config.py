@@ -6,8 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
+from phidrift.core.document import ENTITIES
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.formats import FORMATS
 
@@ -24,6 +34,13 @@ def _name(value: str) -> str:
 def _path(value: Path) -> Path:
     if value == Path():
         raise ValueError("the folder of the corpus is not named")
+    return value
+
+
+def _below(value: str) -> str:
+    # DVC watches the corpus' path, and what lies outside it would change unseen.
+    if Path(value).is_absolute() or ".." in Path(value).parts:
+        raise ValueError(f"{value!r}: name a file or folder below the corpus' path")
     return value
 
 
@@ -61,6 +78,7 @@ def _distinct(values: list[T]) -> list[T]:
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+Below = Annotated[str, AfterValidator(_below)]
 Name = Annotated[str, AfterValidator(_name)]
 Threshold = Annotated[float | str, AfterValidator(_threshold)]
 SetName = Annotated[str, AfterValidator(_set_name)]
@@ -89,8 +107,11 @@ class StandinsParams(_Strict):
 class SplitParams(_Strict):
     """A seeded test split of so many documents, or the files and folders below the corpus' path for each split."""
 
-    test: Positive | Distinct[str]
-    train: Distinct[str] | None = None
+    test: Annotated[
+        Annotated[Positive, Tag("a number")] | Annotated[Distinct[Below], Tag("a list")],
+        Discriminator(lambda value: "a list" if isinstance(value, list) else "a number"),
+    ]
+    train: Distinct[Below] | None = None
 
     @model_validator(mode="after")
     def _both_or_one(self) -> "SplitParams":
@@ -106,7 +127,10 @@ class CorpusParams(_Strict):
 
     path: Annotated[Path, AfterValidator(_path)]
     format: Annotated[str, AfterValidator(_format)]
-    split: Literal["source"] | SplitParams
+    split: Annotated[
+        Annotated[Literal["source"], Tag("a name")] | Annotated[SplitParams, Tag("a mapping")],
+        Discriminator(lambda value: "a name" if isinstance(value, str) else "a mapping"),
+    ]
     deduplicate: bool = True
     labels: dict[Entity, Distinct[str]] | None = None  # None: the format's ready map
     text_field: str | None = None
@@ -287,7 +311,8 @@ def load_params(path: Path = Path("params.yaml")) -> Params:
         raise PhidriftError("no such file", where=path, mend="run in the project's folder")
     try:
         raw = yaml.safe_load(path.read_bytes())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # The parser lets through what it can't build, such as a date in a 13th month.
         raise PhidriftError(f"not YAML ({error})", where=path) from error
     try:
         return Params.model_validate(raw)
@@ -296,11 +321,15 @@ def load_params(path: Path = Path("params.yaml")) -> Params:
 
 
 def _explain(item: Any) -> str:
-    location = [str(part) for part in item["loc"]]
+    # Tags of unions are no keys; they alone hold a blank.
+    location = [str(part) for part in item["loc"] if " " not in str(part)]
     place = ".".join(location)
     if item["type"] == "extra_forbidden":
         near = difflib.get_close_matches(location[-1], _keys_at(Params, location[:-1]), n=1, cutoff=0.0)
         return f"unknown key {place!r}" + (f", did you mean {near[0]!r}?" if near else "")
+    if location[-1:] == ["[key]"]:
+        near = difflib.get_close_matches(location[-2], ENTITIES, n=1, cutoff=0.0)
+        return f"unknown key {'.'.join(location[:-1])!r}, did you mean {near[0]!r}?"
     if item["type"] == "missing":
         return f"key {place!r} is missing"
     message = item["msg"].removeprefix("Value error, ")
@@ -310,10 +339,17 @@ def _explain(item: Any) -> str:
 def _keys_at(model: Any, location: list[str]) -> list[str]:
     """Field names of the model at a place; a name inside a dictionary of models stands for that model."""
     for part in location:
-        fields = getattr(model, "model_fields", None)
-        if fields is not None:
-            model = fields[part].annotation if part in fields else None
+        known = _first_model(model)
+        if hasattr(model, "model_fields"):
+            model = known.model_fields[part].annotation if part in known.model_fields else None
         else:
-            models = [a for a in getattr(model, "__args__", ()) if hasattr(a, "model_fields")]
-            model = models[0] if models else None
-    return list(getattr(model, "model_fields", {}))
+            model = known
+    return list(getattr(_first_model(model), "model_fields", {}))
+
+
+def _first_model(annotation: Any) -> Any:
+    """The model itself, or the first one among the arguments of a dictionary or union."""
+    if hasattr(annotation, "model_fields"):
+        return annotation
+    arguments = getattr(annotation, "__args__", ())
+    return next((argument for argument in arguments if hasattr(argument, "model_fields")), None)

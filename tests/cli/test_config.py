@@ -80,7 +80,40 @@ def test_params_are_the_default_profile() -> None:
         ("seed", -1, "seed: Input should be greater than or equal to 0"),
         ("drift.smoothing", float("inf"), "drift.smoothing: Input should be a finite number"),
         ("generation.rounds", {}, 'from "0" and without a gap'),
-        ("corpora.multileg.split", {"tset": 5}, "did you mean 'test'?"),
+        (
+            "corpora.multileg.split",
+            {"tset": 5},
+            "unknown key 'corpora.multileg.split.tset', did you mean 'test'?",
+        ),
+        ("corpora.multileg.split", "sauce", "corpora.multileg.split: Input should be 'source'"),
+        ("corpora.multileg.split", {"test": 0}, "corpora.multileg.split.test: Input should be greater"),
+        ("corpora.multileg.split", {"test": ["a"]}, "test is given by paths, so train must be too"),
+        (
+            "corpora.multileg.split",
+            {"test": 5, "train": ["a"]},
+            "train is given by paths, so test must be too",
+        ),
+        ("corpora.multileg.format", "multilg", "'multilg' is no format, did you mean 'multileg'?"),
+        (
+            "corpora.multileg.offsets",
+            "words",
+            "corpora.multileg.offsets: Input should be 'auto', 'characters'",
+        ),
+        (
+            "corpora.multileg.labels",
+            {"PERSN": ["A"]},
+            "unknown key 'corpora.multileg.labels.PERSN', did you mean 'PERSON'?",
+        ),
+        (
+            "corpora.multileg.split",
+            {"train": ["../x"], "test": ["b"]},
+            "split.train.0: '../x': name a file or folder below the corpus' path",
+        ),
+        (
+            "corpora.multileg.split",
+            {"train": ["a"], "test": ["/b"]},
+            "split.test.0: '/b': name a file or folder below the corpus' path",
+        ),
         ("corpora.multileg.path", "", "the folder of the corpus is not named"),
         ("ablation.real", "nothing", "ablation.real: nothing is no corpus"),
     ],
@@ -103,4 +136,11 @@ def test_no_file_and_no_yaml(tmp_path: Path) -> None:
         load_params(tmp_path / "params.yaml")
     (tmp_path / "params.yaml").write_text("a: [1")
     with pytest.raises(PhidriftError, match="not YAML"):
+        load_params(tmp_path / "params.yaml")
+
+
+@pytest.mark.parametrize("text", ["seed: 2001-99-99", "seed: !!int a", "[" * 5000, "seed: \x00"])
+def test_what_yaml_cannot_build_is_an_error_of_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "params.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(PhidriftError, match=r"params\.yaml: not YAML"):
         load_params(tmp_path / "params.yaml")

@@ -82,16 +82,6 @@ def test_a_guess_is_named_in_an_error_and_a_named_format_is_not(corpus: Path, tm
     assert "recognised" not in named.stderr
 
 
-def test_nothing_is_written_into_a_corpus(corpus: Path, tmp_path: Path) -> None:
-    before = corpus.read_bytes()
-    for out in (corpus, tmp_path / "new.jsonl"):
-        done = run("harmonize", corpus if out == corpus else tmp_path, "--out", out, folder=tmp_path)
-        assert done.returncode == 2
-        assert f"{out}: this file would lie in the corpus itself" in done.stderr
-    assert corpus.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.jsonl"]
-
-
 def test_i2b2_is_restricted_unless_said_otherwise(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c/1-1.xml").write_text("<x><TEXT>No PHI here.</TEXT></x>", encoding="utf-8")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.readers.ai4privacy import filled_spans, read_ai4privacy
 from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, ReadOptions
+from phidrift.corpora.spans import SpanCounts, harmonised_spans
 
 OPTIONS = ReadOptions()
 AMBIGUOUS = "the template fits its text in more than one way: which characters are which value is unknown"
@@ -160,10 +161,10 @@ RELEASES: dict[str, tuple[Record, list[RawSpan], str | None, str | None, str]] =
     # release: (record, spans, id where stated, split, field)
     "older 200k": (
         OLDER,
-        [
-            RawSpan(3, 5, "FIRSTNAME", "Al"),
-            RawSpan(6, 8, "LASTNAME", "Ng"),
-            RawSpan(10, 23, "EMAIL", "a@example.org"),
+        [  # the second, fourth and sixth entry of the list
+            RawSpan(3, 5, "FIRSTNAME", "Al", 1),
+            RawSpan(6, 8, "LASTNAME", "Ng", 3),
+            RawSpan(10, 23, "EMAIL", "a@example.org", 5),
         ],
         None,
         None,
@@ -313,6 +314,25 @@ def test_bad_entries_of_a_list_are_malformed_spans(tmp_path: Path) -> None:
     assert documents[1].spans == (MALFORMED, MALFORMED, RawSpan(0, 2, "FIRSTNAME"))
 
 
+def test_a_dropped_span_is_named_by_its_place_in_the_list(tmp_path: Path) -> None:
+    # The last entry reaches outside the text "Al Ng"; the 'O' stretches before it are no spans.
+    stretches = [[0, 2, "FIRSTNAME_1"], [2, 3, "O"], [3, 9, "LASTNAME_1"]]
+    write_jsonl(tmp_path / "rows.jsonl", [{"unmasked_text": "Al Ng", "span_labels": stretches}])
+    lost: list[tuple[str, str]] = []
+    labels = {"FIRSTNAME": "PERSON", "LASTNAME": "PERSON"}
+    ((document,), _) = read(tmp_path)
+    kept = harmonised_spans(
+        document, labels, SpanCounts(), lost=lambda where, reason: lost.append((where, reason))
+    )
+    assert len(kept or ()) == len(lost) == 1
+    assert lost[0][0] == f"{tmp_path / 'rows.jsonl'}:1, span_labels[2]"
+
+
+def test_true_is_no_id(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "rows.jsonl", [{**K400, "uid": True}, {**K400, "uid": 0}])
+    assert [(d.id, d.stated_id) for d in read(tmp_path)[0]] == [("rows-000001", False), ("0", True)]
+
+
 @pytest.mark.parametrize(
     ("fields", "english"),
     [
@@ -323,6 +343,8 @@ def test_bad_entries_of_a_list_are_malformed_spans(tmp_path: Path) -> None:
         ({"language": "fr", "region": "CA"}, False),
         ({"language": "fr", "locale": "en_US"}, False),
         ({"language": "German"}, False),
+        ({"language": 5}, False),
+        ({"language": " ", "locale": 5, "region": "nz"}, True),
         ({}, True),
         ({"language": None}, True),
         ({"language": "", "locale": ""}, True),
@@ -371,7 +393,7 @@ def test_splits_and_groups(tmp_path: Path) -> None:
         "b-000001": ("test", group),
         "b-000002": ("test", other),
         "b-000003": ("train", group),  # the same template under its other name
-        "b-000004": (None, "b-000004"),
+        "b-000004": (None, None),
         "u-1": (None, group),
         "a-000001": ("test", group),  # the folder's word counts
     }

@@ -188,8 +188,8 @@ def test_docstart_lines_before_or_after_documents(tmp_path: Path, order: str) ->
     assert (two.text, two.spans) == ("Oak", (RawSpan(0, 3, "LOC", "Oak"),))
     assert [d.id for d in (one, two)] == ["train.conll-000001", "train.conll-000002"]
     assert [(d.group, d.split, d.stated_id) for d in (one, two)] == [
-        (one.id, "train", False),
-        (two.id, "train", False),
+        (None, "train", False),
+        (None, "train", False),
     ]
     # Lines of the first tokens: boundaries take two lines each, the first document six.
     expected = {"before": (3, 11), "after": (1, 9), "both": (5, 15)}[order]

@@ -46,6 +46,19 @@ def test_a_map_of_ones_own_replaces_the_ready_one(tmp_path: Path) -> None:
     assert entity_of("PATIENT", labels) is None
 
 
+def test_letters_of_every_script_count() -> None:
+    labels = parse_label_map({"PERSON": ["姓名1"], "ADDRESS": ["地址1"], "CONTACT": ["EMAIL"]}, "map.yaml")
+    assert [entity_of(label, labels) for label in ("姓名1", "地址1", "1", "职业1")] == [
+        "PERSON",
+        "ADDRESS",
+        None,
+        None,
+    ]
+    # Not EMAIL with a letter lost.
+    assert entity_of("É-MAIL", {"MAIL": "CONTACT", "EMAIL": "CONTACT", "E_MAIL": "CONTACT"}) is None
+    assert entity_of("e mail", {"E_MAIL": "CONTACT"}) == "CONTACT"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -53,12 +53,12 @@ def test_regions_become_spans_one_for_each_label(tmp_path: Path) -> None:
         (
             RawSpan(0, 7, "PERSON", "Ann Ray"),
             RawSpan(15, 23, "PHONE", "555-0142"),
-            RawSpan(15, 23, "ID", "555-0142"),
+            RawSpan(15, 23, "ID", "555-0142", 1),  # the third span, but of the second region
         ),
         None,
-        "7",
+        None,
         f"{path}, item 1",
-        "annotations",
+        "annotations[0].result",
         stated_id=True,
     )
 
@@ -74,8 +74,9 @@ def test_json_lines_gzipped_and_the_split_of_the_file(tmp_path: Path) -> None:
 def test_the_first_annotation_that_is_not_cancelled(tmp_path: Path) -> None:
     skipped = {"was_cancelled": True, "result": [region(PHONE)]}
     first, second = {"was_cancelled": False, "result": [region(NAME)]}, {"result": [region(PHONE)]}
-    found = read_one(tmp_path / "a.json", task(skipped, first, second)).spans
-    assert found == (RawSpan(0, 7, "PERSON", "Ann Ray"),)
+    document = read_one(tmp_path / "a.json", task(skipped, first, second))
+    assert document.spans == (RawSpan(0, 7, "PERSON", "Ann Ray"),)
+    assert document.field == "annotations[1].result"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,10 @@ def test_an_annotation_without_regions_says_that_there_is_no_entity(tmp_path: Pa
 def test_old_exports_call_annotations_completions(tmp_path: Path) -> None:
     old = {"id": 1, "data": {"text": TEXT}, "completions": [{"id": 1001, "result": [region(NAME)]}]}
     document = read_one(tmp_path / "a.json", old)
-    assert (document.spans, document.field) == ((RawSpan(0, 7, "PERSON", "Ann Ray"),), "completions")
+    assert (document.spans, document.field) == (
+        (RawSpan(0, 7, "PERSON", "Ann Ray"),),
+        "completions[0].result",
+    )
 
 
 def test_other_regions_are_passed_over_and_unusable_ones_are_counted(tmp_path: Path) -> None:
@@ -123,9 +127,9 @@ def test_other_regions_are_passed_over_and_unusable_ones_are_counted(tmp_path: P
     ]
     spans = read_one(tmp_path / "a.json", task({"result": regions})).spans
     assert spans == (
-        RawSpan(None, None, "PERSON", "Ann"),
-        *[MALFORMED] * 5,
-        RawSpan(0, 3, "PERSON", None),
+        RawSpan(None, None, "PERSON", "Ann", 3),
+        *[MALFORMED._replace(number=n) for n in range(4, 9)],  # those before gave no span, or one each
+        RawSpan(0, 3, "PERSON", None, 9),
     )
 
 
@@ -163,7 +167,8 @@ def test_the_field_that_holds_the_text(tmp_path: Path) -> None:
     assert read_one(path, both, ReadOptions(text_field="source")).text == "ward 3"
     several = {"id": 1, "data": {"title": "T", "body": "B", "n": 2}}
     with pytest.raises(
-        PhidriftError, match=r"a\.json: which field holds the text\? There are 'title', 'body'\. To mend"
+        PhidriftError,
+        match=r"a\.json: which field holds the text\? There are 'title', 'body'\. To mend: state text_field$",
     ):
         read(path, [several])
 
@@ -192,12 +197,27 @@ def test_groups(tmp_path: Path) -> None:
     assert rejected == [(f"{path}, item 1", "field 'patient' is missing, which says what belongs together")]
 
 
+def test_a_blank_group_is_looked_for_further_on_and_rejected_in_the_end(tmp_path: Path) -> None:
+    path, options = tmp_path / "a.json", ReadOptions(group_field="patient")
+    blank = {"id": 1, "data": {"text": "A.", "patient": ""}, "meta": {"patient": " "}, "patient": None}
+    assert read_one(path, {**blank, "patient": 14}, options).group == "14"
+    assert read(path, [blank], options) == (
+        [],
+        [(f"{path}, item 1", "field 'patient' is missing, which says what belongs together")],
+    )
+
+
+def test_true_is_no_id(tmp_path: Path) -> None:
+    documents, _ = read(tmp_path / "a.json", [{"id": True, "data": {"text": "A."}}])
+    assert [(d.id, d.stated_id) for d in documents] == [("a-000001", False)]
+
+
 def test_a_task_without_id_is_named_after_file_and_position(tmp_path: Path) -> None:
     documents, _ = read(
         tmp_path / "my export.json", [{"data": {"text": "A."}}, {"data": {"text": "B."}, "id": ""}]
     )
-    names = ["my_export-000001", "my_export-000002"]
-    assert [(d.id, d.group, d.stated_id) for d in documents] == [(name, name, False) for name in names]
+    names = ["my_export-0909c690-000001", "my_export-0909c690-000002"]  # hashed, as the blank is replaced
+    assert [(d.id, d.group, d.stated_id) for d in documents] == [(name, None, False) for name in names]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from phidrift.core.document import Span
 from phidrift.core.errors import PhidriftError
-from phidrift.corpora.offsets import CONVENTIONS, OFFSETS, converter, refuse_other_convention
+from phidrift.corpora.offsets import CONVENTIONS, OFFSETS, converter
 from phidrift.corpora.source import RawDocument, RawSpan
 from phidrift.corpora.spans import SpanCounts, harmonised_spans
 
@@ -41,15 +39,6 @@ def test_converted_by_hand(
     text: str, convention: str, start: int, end: int, expected: tuple[int, int] | None
 ) -> None:
     assert converter(text, convention)(start, end) == expected
-
-
-@given(st.text(alphabet=st.characters(), max_size=30), st.data())
-def test_converted_as_prefixes_encode(text: str, data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    for convention, encoding, unit in (("utf16", "utf-16-le", 2), ("bytes", "utf-8", 1)):
-        units = [len(text[:place].encode(encoding, "surrogatepass")) // unit for place in (start, end)]
-        assert converter(text, convention)(*units) == (start, end)
 
 
 @pytest.mark.parametrize(
@@ -99,16 +88,25 @@ def without_surfaces(text: str, spans: list[tuple[int, int]], documents: int = 5
         ("Seen by Lee.", [(8, 10)], "inclusive"),  # "Le", cut before "e"
         (f"😀 {'x' * 9} Lee Ng", [(13, 16), (17, 19)], "utf16"),  # "ee " and "g": Lee is 12-15, Ng 16-18
         ("é José Ng", [(3, 8), (9, 11)], "bytes"),  # José is 2-6: after é at 3, é itself two bytes, to 8
+        # Two bytes more: 3/4/2012 is 13-21 and becomes "4/2012, ", 4/4/2012 is 23-31 and becomes "4/2012, ".
+        ("Né à Lyon le 3/4/2012, 4/4/2012, vu", [(15, 23), (25, 33)], "bytes"),
+        ("é 3/4/2012: vu", [(3, 11)], "bytes"),  # one byte more: "/4/2012:"
+        ("é 3/4.", [(3, 6)], "bytes"),  # "/4.", which only its first character gives away
+        ("é 3-4, vu", [(3, 6)], "bytes"),  # "-4,": no word is cut, and no blank taken in
+        # The same with two emoji: 3/4/2012 is 6-14, and becomes "4/2012, ".
+        ("😀😀 le 3/4/2012, vu.", [(8, 16)], "utf16"),
+        # Two more, from the comma before it to inside it: Lee is 7-10, and 9-12 holds "e, ".
+        ("é, é,  Lee, Ng.", [(9, 12)], "bytes"),
     ],
 )
 def test_without_surface_texts_cut_words_tell(
     text: str, spans: list[tuple[int, int]], convention: str
 ) -> None:
-    counts = without_surfaces(text, spans)
+    counts = without_surfaces(text, spans, 50)
     with pytest.raises(
         PhidriftError, match=f"as {re.escape(CONVENTIONS[convention])}.*set offsets to {convention}"
     ):
-        refuse_other_convention(counts.evidence)
+        counts.evidence.refuse_other_convention()
 
 
 @pytest.mark.parametrize(
@@ -118,10 +116,35 @@ def test_without_surface_texts_cut_words_tell(
         ("Seen by Lee.", [(8, 10)], 4),  # too few to tell
         ("Leeds and Lee.", [(0, 3), (10, 13)], 50),  # one of two ends inside a word, and would at one more
         ("é José Ng", [(2, 6), (7, 9)], 50),
+        # With their full stops: one more would take in the blank or the comma after them.
+        ("At 3 Main St. by Dr. Ng.", [(3, 13), (17, 20)], 50),
+        ("É à St., Dr., vu", [(4, 7), (9, 12)], 50),  # two bytes more: "., " and "., "
+        ("é 75yo, 80yo", [(2, 4), (8, 10)], 50),  # glued to what follows
+        ("é 75yo.", [(2, 4), (2, 6)], 50),
+        ("😀 le 3/4/2012, vu", [(5, 13)], 50),
     ],
 )
 def test_right_offsets_raise_no_suspicion(text: str, spans: list[tuple[int, int]], documents: int) -> None:
-    refuse_other_convention(without_surfaces(text, spans, documents).evidence)
+    without_surfaces(text, spans, documents).evidence.refuse_other_convention()
+
+
+def test_fifty_notes_whose_offsets_are_all_two_too_far() -> None:
+    # "Vu à l'hôpital " has 15 characters and two of them accented: the date is 15-25, in bytes 17-27.
+    notes = [f"Vu à l'hôpital {n % 28 + 1:02}/04/2012, par le Dr. Roe" for n in range(50)]
+    assert notes[0][15:25] == "01/04/2012"
+    counts = SpanCounts()
+    for text in notes:
+        harmonised_spans(document(text, RawSpan(17, 27, "PER")), LABELS, counts)
+    with pytest.raises(PhidriftError, match=r"50 of 50 spans cut a word or take in.*set offsets to bytes"):
+        counts.evidence.refuse_other_convention()
+    counts = SpanCounts()
+    found = [harmonised_spans(document(t, RawSpan(17, 27, "PER")), LABELS, counts, "bytes") for t in notes]
+    assert found == [(Span(15, 25, "PERSON"),)] * 50
+    right = SpanCounts()
+    for text in notes:
+        harmonised_spans(document(text, RawSpan(15, 25, "PER")), LABELS, right)
+    right.evidence.refuse_other_convention()
+    assert right.outcomes == {"exact": 50}
 
 
 def test_what_a_user_may_state_is_known() -> None:

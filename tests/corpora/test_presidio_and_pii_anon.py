@@ -67,7 +67,7 @@ def test_presidio_sample(tmp_path: Path) -> None:
         "template-87",
         f"{path}, item 1",
     )
-    assert [d.group for d in documents] == ["template-87", "synth-000002", "template-0"]
+    assert [d.group for d in documents] == ["template-87", None, "template-0"]
 
 
 def test_presidio_options_and_unlabelled_samples(tmp_path: Path) -> None:
@@ -208,6 +208,26 @@ def test_pii_anon_options_and_ids(tmp_path: Path) -> None:
         ("test-000002", "B.", None, "x", False, "test"),
     ]
     assert [reason for _, reason in rejected] == ["field 'who' is missing, which says what belongs together"]
+
+
+@pytest.mark.parametrize("blank", ["", " \t", None])
+def test_a_blank_group_is_none(tmp_path: Path, blank: object) -> None:
+    options, path = ReadOptions(group_field="who"), tmp_path / "a.jsonl"
+    reason = "field 'who' is missing, which says what belongs together"
+    for reader, records in (
+        (read_presidio, [sample(who=blank), sample(who="w")]),
+        (read_pii_anon, [record(who=blank), record(who="w")]),
+    ):
+        documents, rejected = read(reader, path, records, options)
+        assert [d.group for d in documents] == ["w"]
+        assert rejected == [(f"{path}:1", reason)]
+    # A template without a name is none that samples share.
+    assert [d.group for d in read(read_presidio, path, [sample(template_id=blank)])[0]] == [None]
+
+
+def test_pii_anon_true_is_no_id(tmp_path: Path) -> None:
+    documents, _ = read(read_pii_anon, tmp_path / "a.jsonl", [record(record_id=True), record(record_id=1)])
+    assert [(d.id, d.stated_id) for d in documents] == [("a-000001", False), ("1", True)]
 
 
 def test_pii_anon_rejects_bad_records_alone(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ from phidrift.core.errors import PhidriftError
 from phidrift.corpora.formats import FORMATS
 from phidrift.corpora.label_maps import entity_of, read_label_map
 from phidrift.corpora.offsets import OFFSETS, converter
-from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents, reading_report
+from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents
+from phidrift.corpora.reading_report import reading_report
 from phidrift.corpora.recognise import recognised_format
 from phidrift.corpora.source import ReadOptions
 

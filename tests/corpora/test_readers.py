@@ -14,7 +14,8 @@ from phidrift.corpora.harmonize import Split, harmonize
 from phidrift.corpora.label_maps import ready_map
 from phidrift.corpora.readers.i2b2 import read_i2b2
 from phidrift.corpora.readers.multileg import read_multileg
-from phidrift.corpora.reading import CorpusSource, unmapped_labels
+from phidrift.corpora.reading import CorpusSource
+from phidrift.corpora.reading_report import unmapped_labels
 from phidrift.corpora.source import RawDocument, ReadOptions
 from phidrift.corpora.spans import SpanCounts, harmonised_spans
 

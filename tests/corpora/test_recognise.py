@@ -11,6 +11,7 @@ from phidrift.core.errors import PhidriftError
 from phidrift.corpora.recognise import recognised_format
 
 PERSON = {"start": 0, "end": 3, "label": "PERSON"}
+MULTILEG = ("DATE", "IDNUM", "LOC", "ORG", "PER", "PROFESSION", "TITLE")
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,15 @@ PERSON = {"start": 0, "end": 3, "label": "PERSON"}
     [
         ({"text": "Lee", "label": [[0, 3, "PER"]]}, "multileg"),
         ({"id": 1, "text": "Lee", "label": [[0, 3, "PER"]]}, "jsonl"),  # doccano
+        (
+            {"text": "Lee", "label": [[0, 3, "NAME"]]},
+            "jsonl",
+        ),  # doccano without ids, by labels not MultiLeg's
+        ({"text": "Lee", "label": [[0, 3, "PER"], [0, 3, "NAME"]]}, "jsonl"),
+        ({"text": "Lee", "label": [[0, 3, tag] for tag in MULTILEG]}, "multileg"),
+        ({"text": "Lee", "label": []}, "multileg"),
         ({"text": "Lee", "label": "positive"}, "jsonl"),
+        ({"text": "Lee", "ents": [PERSON]}, "jsonl"),
         ({"text": "Lee", "spans": [PERSON]}, "jsonl"),
         ({"text": "Lee"}, "jsonl"),
         ({"source_text": "Lee", "privacy_mask": []}, "ai4privacy"),

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from phidrift.core.document import Document, Span, read_documents, write_documents
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.harmonize import Split, harmonize
-from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents, reading_report
+from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents
+from phidrift.corpora.reading_report import reading_report
 from phidrift.corpora.source import ReadOptions
 
 Record = dict[str, Any]
@@ -235,7 +236,9 @@ def test_a_restricted_or_stand_in_document_stays_so_when_it_is_read_again(tmp_pa
     write_documents(tmp_path / "a.jsonl", [document])
     reading, source = Reading(), CorpusSource("b", tmp_path, "jsonl", restricted=False)
     (again,) = harmonised_documents(source, reading)
-    assert again.meta == {"corpus": "b", "split": None, "group": "x", "stand_in": True, "restricted": True}
+    # It stated no group: it is one of its own, by the id that it has here.
+    assert again.id == "b-x"
+    assert again.meta == {"corpus": "b", "split": None, "group": "b-x", "stand_in": True, "restricted": True}
     assert reading_report(source, reading)["restricted"] is True
 
 
@@ -256,9 +259,7 @@ def test_stored_surfaces_prove_exact_offsets_in_any_text(start: str, data: st.Da
 def test_restricted_documents_in_a_corpus_that_is_not_are_refused_by_the_pipeline(tmp_path: Path) -> None:
     documents = [Document(f"x{n}", f"Text {n}.", (), {"restricted": True}) for n in range(3)]
     write_documents(tmp_path / "a.jsonl", documents)
-    with pytest.raises(
-        PhidriftError, match=r"3 of its documents are restricted.*corpora\.b\.restricted to true"
-    ):
+    with pytest.raises(PhidriftError, match=r"3 of its documents are restricted.*mark the corpus restricted"):
         harmonize(CorpusSource("b", tmp_path, "jsonl"), Split(1), seed=1)
     train, test, report = harmonize(CorpusSource("b", tmp_path, "jsonl", restricted=True), Split(1), seed=1)
     assert len(train) + len(test) == 3

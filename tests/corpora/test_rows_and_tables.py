@@ -1,7 +1,9 @@
 """Files found and decoded, rows of every kind of file, and one's own corpora as JSON lines and tables."""
 
 import csv
+import errno
 import gzip
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora import files, rows
+from phidrift.corpora.readers import fields
 from phidrift.corpora.readers.jsonl import read_jsonl, read_table
 from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, Reader, ReadOptions
 
@@ -53,6 +56,7 @@ def texts(*arguments: Any) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def test_names_of_files_are_safe_and_never_the_same(tmp_path: Path) -> None:
+    # Where a character had to be replaced, the start of the stem's SHA-256 follows, here by sha256sum.
     for place in ("a.jsonl", "a.json", "b/a.jsonl.gz", "b/a b.jsonl", "b/c/é ü.jsonl", "b_a.jsonl"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text("{}")
@@ -62,9 +66,9 @@ def test_names_of_files_are_safe_and_never_the_same(tmp_path: Path) -> None:
     assert [(file.path.relative_to(tmp_path).as_posix(), file.name, file.suffix) for file in found] == [
         ("a.json", "a", ".json"),
         ("a.jsonl", "a-2", ".jsonl"),
-        ("b/a b.jsonl", "a_b", ".jsonl"),
+        ("b/a b.jsonl", "a_b-c8687a08", ".jsonl"),
         ("b/a.jsonl.gz", "b_a", ".jsonl"),
-        ("b/c/é ü.jsonl", "_", ".jsonl"),
+        ("b/c/é ü.jsonl", "_-2633dce9", ".jsonl"),
         ("b_a.jsonl", "b_a-2", ".jsonl"),
     ]
 
@@ -82,6 +86,14 @@ def test_names_of_files_are_safe_and_never_the_same(tmp_path: Path) -> None:
         ("train/deep/test.v2/notes.jsonl", "test"),  # the nearest folder
         ("train/deep/notes.jsonl", "train"),
         ("train/test.jsonl", "train"),  # a folder comes before the file's name
+        ("training-PHI-Gold-Set1/110-01.jsonl", "train"),
+        ("testing/110-01.jsonl", "test"),
+        ("Test 2/110-01.jsonl", "test"),
+        ("test2.jsonl", "test"),
+        ("testicular/notes.jsonl", None),  # organs, people and hormones are no splits
+        ("trainees/notes.jsonl", None),
+        ("testosterone/notes.jsonl", None),
+        ("test/testicular/notes.jsonl", "test"),
     ],
 )
 def test_split_from_folders_and_names(tmp_path: Path, place: str, split: str | None) -> None:
@@ -98,6 +110,22 @@ def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
         (tmp_path / place).write_text("{}")
     assert [file.name for file in files.source_files(tmp_path, (".jsonl",))] == ["c", "e"]
     assert [file.name for file in files.all_files(tmp_path)] == ["c.jsonl", "e.jsonl"]
+
+
+def test_files_with_other_endings_are_counted_without_their_names(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a.jsonl", "jane-roe.pdf", "b/jane-poe.PDF", "jane-doe", "x.csv.gz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    with caplog.at_level("INFO"):
+        assert [file.name for file in files.source_files(tmp_path, (".jsonl",))] == ["a"]
+    assert "files with other endings are not read: .csv 1, .pdf 2, none 1" in caplog.text
+    assert "jane" not in caplog.text
+    caplog.clear()
+    with caplog.at_level("INFO"):
+        files.source_files(tmp_path / "a.jsonl", (".jsonl",))
+    assert not caplog.text
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
@@ -288,8 +316,8 @@ def test_rows_without_id_are_named_after_file_and_line(tmp_path: Path) -> None:
     documents, _ = read(read_table, tmp_path / "train.csv", 'text,n\n"A\nB",1\n\nC,2\n')
     # "A LF B" takes lines 2 and 3, line 4 is blank.
     assert [(d.id, d.group, d.split, d.stated_id) for d in documents] == [
-        ("train-000002", "train-000002", "train", False),
-        ("train-000005", "train-000005", "train", False),
+        ("train-000002", None, "train", False),
+        ("train-000005", None, "train", False),
     ]
 
 
@@ -301,13 +329,57 @@ def test_a_row_with_another_number_of_fields_costs_itself(tmp_path: Path) -> Non
 
 def test_quotation_marks_without_end(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    # It takes all that follows.
-    assert texts(read_table, path, 'text,n\nA,1\n"B,2\nC,3\n') == (["A"], [(":3", NOT_CSV)])
-    # Where a later one ends it in the middle of a field, what follows that line is read.
-    assert texts(read_table, path, 'text,n\nA,1\n"B,2\n"C",3\nD,4\n') == (["A", "D"], [(":3", NOT_CSV)])
+    # To the end of the file there is none: its line is rejected, and those that it took in are read again.
+    assert texts(read_table, path, 'text,n\nA,1\n"B,2\nC,3\n') == (["A", "C"], [(":3", NOT_CSV)])
+    # A later row that is properly quoted would end it in the middle of a field: it is read as what it is.
+    assert texts(read_table, path, 'text,n\nA,1\n"B,2\n"C",3\nD,4\n') == (
+        ["A", "C", "D"],
+        [(":3", NOT_CSV)],
+    )
+    # In the last row, with a line end and without.
+    for end in ("\n", ""):
+        assert texts(read_table, path, f'text,n\nA,1\n"B,2{end}') == (["A"], [(":3", NOT_CSV)])
+    # Two of them, each in a line of its own.
+    assert texts(read_table, path, 'text,n\n"A,1\nB,2\n"C,3\nD,4\n') == (
+        ["B", "D"],
+        [(":2", NOT_CSV), (":4", NOT_CSV)],
+    )
     assert texts(read_table, path, '"text,n\nA,1\n') == ([], [(":1", NOT_CSV)])
     # Inside a field that doesn't begin with one, it is a character like any other.
     assert texts(read_table, path, 'text,n\n5" tube,1\n') == (['5" tube'], [])
+
+
+@pytest.mark.parametrize(("name", "comma"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")])
+@pytest.mark.parametrize("quoted_after", [True, False])
+def test_a_stray_quotation_mark_among_a_thousand_rows(
+    tmp_path: Path, name: str, comma: str, quoted_after: bool
+) -> None:
+    table = [f"Note {n}{comma}x" for n in range(1000)]  # under the header, row n in line n + 2
+    table[300] = f'"Two{comma}\nlines"{comma}x'  # so that rows after it stand a line further down
+    table[500] = f'"Stray{comma}x'
+    table[700] = f'"Three\n\n""lines"{comma}x' if quoted_after else table[700]
+    table[900] = "short"
+    expected = [f"Note {n}" for n in range(1000)]
+    expected[300] = f"Two{comma}\nlines"
+    expected[700] = 'Three\n\n"lines' if quoted_after else expected[700]
+    del expected[900], expected[500]
+    content = "\n".join([f"text{comma}n", *table, ""])
+    found, rejected = texts(read_table, tmp_path / name, content)
+    assert found == expected
+    # Row 500 in line 500 + 2 + 1, row 900 in 900 + 2 + 1, and two more where row 700 takes three lines.
+    last = 905 if quoted_after else 903
+    assert rejected == [(":503", NOT_CSV), (f":{last}", "has 1 fields, the header 2")]
+
+
+def test_a_table_without_a_header_shows_nothing_of_its_first_row(tmp_path: Path) -> None:
+    content = 'Ann Roe came.,12 Oak St,3/4/2012,555-0142\n"Bo left, too.",x,y,z\n'
+    with pytest.raises(PhidriftError, match=r"there are 4 that look like no names$") as caught:
+        texts(read_table, tmp_path / "a.csv", content)
+    for part in ("Ann", "Oak", "2012", "555"):
+        assert part not in str(caught.value)
+    # Names of columns are shown beside it, and one long word costs no time.
+    with pytest.raises(PhidriftError, match=r"there are note_id, Visit\.no, 2 that look like no names$"):
+        texts(read_table, tmp_path / "a.csv", f"note_id,Ann Roe,Visit.no,{'a' * 5000}!\n1,2,3,4\n")
 
 
 def test_a_field_that_is_too_long_costs_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,6 +423,43 @@ def test_a_gzipped_table_that_is_damaged(tmp_path: Path) -> None:
     for broken in (middle, packed[:-8] + b"\0" * 8):
         rejected = texts(read_table, tmp_path / "a.csv.gz", broken)[1]
         assert rejected[-1] == (":1", "its gzip stream is damaged")
+
+
+@pytest.mark.parametrize(
+    ("header", "line"), [("text,n,text", 1), ("n,n,text", 1), ('"te\nxt",n,n', 1), ("text;n;n", 1)]
+)
+def test_two_columns_of_one_name_cost_the_file(tmp_path: Path, header: str, line: int) -> None:
+    comma = ";" if ";" in header else ","
+    content = f"{header}\n{comma.join(['A', 'B', 'C'])}\n"
+    assert texts(read_table, tmp_path / "a.csv", content) == ([], [(f":{line}", "two columns have one name")])
+    # Columns without a name, as spreadsheets leave them behind, are never asked for.
+    assert texts(read_table, tmp_path / "b.csv", "text,,\nA,1,2\n") == (["A"], [])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("reads", [0, 1])
+def test_a_file_that_cannot_be_read_is_no_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reads: int
+) -> None:
+    class Failing(io.FileIO):
+        """A disk that gives way after so many reads."""
+
+        left = reads
+
+        def readinto(self, buffer: Any) -> int:
+            if not self.left:
+                raise OSError(errno.EIO, "Input/output error")
+            self.left -= 1
+            return super().readinto(buffer) or 0
+
+    if name == "a.csv":
+        (tmp_path / name).write_text("text,n\nA,1\n")
+    else:
+        parquet(tmp_path / name, {"text": ["A.", "B."]})
+    assert texts(read_table, tmp_path / name)[1] == []
+    monkeypatch.setattr(rows, "open_bytes", lambda path: io.BufferedReader(Failing(path)))
+    with pytest.raises(PhidriftError, match=rf"{name}: can't be read \(Input/output error\)$"):
+        texts(read_table, tmp_path / name)
 
 
 def test_tables_without_a_row(tmp_path: Path) -> None:
@@ -412,6 +521,12 @@ def test_parquet_that_is_damaged(tmp_path: Path) -> None:
     assert texts(read_table, tmp_path / "a.parquet", broken) == ([], [(", row 1", reason)])
 
 
+def test_two_parquet_columns_of_one_name_cost_the_file(tmp_path: Path) -> None:
+    table = pyarrow.table([pyarrow.array(["A."]), pyarrow.array(["B."])], names=["text", "text"])
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    assert texts(read_table, tmp_path / "a.parquet") == ([], [(", row 1", "two columns have one name")])
+
+
 # Fields
 
 
@@ -419,10 +534,12 @@ def test_the_column_that_holds_the_text(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     assert texts(read_table, path, "n,Words\n1,A\n", ReadOptions(text_field="Words")) == (["A"], [])
     with pytest.raises(
-        PhidriftError, match=r"a\.csv: which field.*none of the usual names.*there are 'n', 'Words'"
+        PhidriftError, match=r"a\.csv: which field.*none of the usual names.*there are n, Words$"
     ):
         texts(read_table, path, "n,Words\n1,A\n")
-    with pytest.raises(PhidriftError, match=r"\? note and body\. To mend: name it"):
+    with pytest.raises(
+        PhidriftError, match=r"\? note and body\. To mend: state text_field; there are body, note$"
+    ):
         texts(read_table, path, "body,note\nA,B\n")
     assert texts(read_table, path, "n\n1\n", ReadOptions(text_field="note")) == (
         [],
@@ -446,7 +563,41 @@ def test_groups(tmp_path: Path) -> None:
     documents, rejected = read(read_jsonl, path, content, options)
     assert [d.group for d in documents] == ["17"]
     assert rejected == [(f":{n}", "field 'mrn' is missing, which says what belongs together") for n in (2, 3)]
-    assert [d.group for d in read(read_jsonl, path)[0]] == ["a-000001", "g", "3"]
+    assert [d.group for d in read(read_jsonl, path)[0]] == [None, "g", "3"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t\xa0", '""'])
+def test_an_empty_cell_is_no_group(tmp_path: Path, blank: str) -> None:
+    content = f"text,mrn,group\nA,{blank},{blank}\nB,7,8\n"
+    documents, rejected = read(read_table, tmp_path / "a.csv", content, ReadOptions(group_field="mrn"))
+    assert [(d.text, d.group) for d in documents] == [("B", "7")]
+    assert rejected == [(":2", "field 'mrn' is missing, which says what belongs together")]
+    # Where no field is named, the text belongs with none.
+    assert [d.group for d in read(read_table, tmp_path / "a.csv")[0]] == [None, "8"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "identity"),
+    [
+        ("x", "x"),
+        (0, "0"),
+        (-3, "-3"),
+        ("true", "true"),
+        (True, None),
+        (False, None),
+        ("", None),
+        (None, None),
+        (1.5, None),
+        (["x"], None),
+    ],
+)
+def test_what_is_an_id(tmp_path: Path, stated: object, identity: str | None) -> None:
+    (document,) = read(read_jsonl, tmp_path / "a.jsonl", json_lines({"text": "A.", "id": stated}))[0]
+    assert (document.id, document.stated_id) == (identity or "a-000001", identity is not None)
+    # Of several fields the first that isn't null decides.
+    record = {"uid": None, "id": stated, "other": "o"}
+    decided = (identity or "f", identity is not None) if stated is not None else ("o", True)
+    assert fields.stated_id(record, ("uid", "id", "other"), "f") == decided
 
 
 def test_a_harmonised_file_reads_back(tmp_path: Path) -> None:
@@ -465,6 +616,20 @@ def test_a_harmonised_file_reads_back(tmp_path: Path) -> None:
         ({"begin": 0, "stop": 3, "entity_type": "PER", "value": "Ann"}, RawSpan(0, 3, "PER", "Ann")),
         ({"start_offset": 0, "end_offset": 3, "tag": "PER", "text": "Ann"}, RawSpan(0, 3, "PER", "Ann")),
         ({"start": "0", "label": "PER", "text": 3}, RawSpan("0", None, "PER")),
+        ({"start": 0, "end": 3, "entity": "PER", "text": "Ann"}, RawSpan(0, 3, "PER", "Ann")),
+        ({"start": 0, "end": 3, "entity": "Ann", "type": "PER"}, RawSpan(0, 3, "PER", "Ann")),
+        ({"start": 0, "end": 3, "entity": "Ann", "category": "PER"}, RawSpan(0, 3, "PER", "Ann")),
+        ({"start": 0, "end": 3, "entity": "x", "tag": "PER", "value": "Ann"}, RawSpan(0, 3, "PER", "Ann")),
+        # Beside a field that is always the label, `entity` may be anything, such as a number in a register.
+        ({"start": 0, "end": 3, "entity": "Q1", "label": "PER"}, RawSpan(0, 3, "PER")),
+        ({"start": 0, "end": 3, "entity": "Q1", "entity_type": "PER"}, RawSpan(0, 3, "PER")),
+        # Null, as Parquet and `datasets` fill fields that an object lacks, is no value.
+        ({"start": 0, "end": 3, "type": None, "entity": "PER"}, RawSpan(0, 3, "PER")),
+        (
+            {"start": None, "begin": 0, "end": 3, "label": "PER", "text": None, "value": "Ann"},
+            RawSpan(0, 3, "PER", "Ann"),
+        ),
+        ({"start": 0, "end": 3, "label": 4, "type": "PER"}, MALFORMED),
         ([0, 3], MALFORMED),
         ([0, 3, 4], MALFORMED),
         ({"start": 0, "end": 3}, MALFORMED),
@@ -478,6 +643,35 @@ def test_spans_in_json_and_in_a_column_as_json(tmp_path: Path, item: object, spa
     quoted = json.dumps([item]).replace('"', '""')
     (document,) = read(read_table, tmp_path / "a.csv", f'text,labels\nAnn.,"{quoted}"\n')[0]
     assert (document.spans, document.field) == ((span,), "labels")
+
+
+def test_spans_of_spacy_and_of_doccano_through_pandas(tmp_path: Path) -> None:
+    spacy = {"text": "Ann.", "ents": [{"start": 0, "end": 3, "label": "PER"}], "title": None}
+    (document,) = read(read_jsonl, tmp_path / "a.jsonl", json_lines(spacy))[0]
+    assert (document.spans, document.field) == ((RawSpan(0, 3, "PER"),), "ents")
+    # As DataFrame.to_csv writes a list: as Python prints it.
+    content = """id,text,label\n7,Ann.,"[[0, 3, 'PER']]"\n8,Bo.,[]\n9,Cy.,\n"""
+    documents, rejected = read(read_table, tmp_path / "a.csv", content)
+    assert rejected == []
+    assert [(d.id, d.spans) for d in documents] == [("7", (RawSpan(0, 3, "PER"),)), ("8", ()), ("9", None)]
+    assert documents[0].field == "label"
+
+
+def test_meta_that_a_table_holds_as_text(tmp_path: Path) -> None:
+    content = (
+        "text,meta\n"
+        'A,"{""restricted"": true, ""group"": ""g"", ""split"": ""test""}"\n'
+        "B,\"{'restricted': True, 'stand_in': True}\"\n"
+        'C,"{""restricted"": false}"\n'
+        "D,free text\nE,\n"
+    )
+    documents, rejected = read(read_table, tmp_path / "a.csv", content)
+    assert rejected == []
+    assert [(d.restricted, d.stand_in, d.group, d.split) for d in documents] == [
+        (True, False, "g", "test"),
+        (True, True, None, None),
+        *[(False, False, None, None)] * 3,
+    ]
 
 
 def test_what_is_no_list_of_spans(tmp_path: Path) -> None:
@@ -502,7 +696,9 @@ def test_any_bytes_end_in_documents_rejections_or_the_one_error(
 ) -> None:
     reader = read_jsonl if "json" in name else read_table
     for head in (b"", b"text,n\n", b'{"text": "', b"\x1f\x8b\x08\0\0\0\0\0\0\xff"):
-        problem, documents, rejected = "", [], []
+        problem = ""
+        documents: list[RawDocument] = []
+        rejected: list[tuple[str, str]] = []
         try:
             documents, rejected = read(reader, tmp_path / name, head + content)
         except PhidriftError as error:

@@ -1,12 +1,14 @@
 """Outcomes of spans: exact, relocated, trimmed, dropped."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from phidrift.core.document import Document, Span, parse_document
 from phidrift.corpora.label_maps import ready_map
-from phidrift.corpora.reading import unmapped_labels
+from phidrift.corpora.reading_report import unmapped_labels
 from phidrift.corpora.source import RawDocument, RawSpan
 from phidrift.corpora.spans import SpanCounts, harmonised_spans
 
@@ -55,6 +57,10 @@ def test_kept(text: str, span: RawSpan, expected: tuple[int, int], outcome: str)
         (RawSpan(3, 6, "PER", "Kim"), "surface not found"),
         (RawSpan(3, 99, "PER", "Kim"), "outside the text"),
         (RawSpan(3, 6, "PER", " "), "surface blank"),
+        (RawSpan(3, 6, "PER", "&nbsp;"), "surface blank"),
+        (RawSpan(3, 6, "PER", "&#32;&#x200B;"), "surface blank"),
+        (RawSpan(3, 99, "PER", "&nbsp;"), "outside the text"),
+        (RawSpan(0, 10_001, "PER"), "too long"),
         # "e" at 4 and at 5, joined to letters: no occurrence
         (RawSpan(0, 1, "PER", "e"), "surface not found"),
     ],
@@ -64,6 +70,22 @@ def test_dropped(span: RawSpan, reason: str) -> None:
     assert spans == ()
     assert counts.drop_reasons == {reason: 1}
     assert counts.outcomes == {"dropped": 1}
+
+
+def test_long_spans_are_dropped_at_once() -> None:
+    text = "Lee " * 50_000
+    assert place(text, RawSpan(1, 10_000, "PER"))[1].drop_reasons == {}
+    # Surface texts that stand nowhere near, in whole or in part.
+    surface = "Ng &amp; " * 20_000
+    spans = [RawSpan(n, n + 150_000, "PER", surface if n % 2 else None) for n in range(200)]
+    began = time.monotonic()
+    found, counts = place(text, *spans)
+    assert time.monotonic() - began < 1
+    assert found == ()
+    assert counts.drop_reasons == {"too long": 200}
+    # The longest that is kept, and one more character.
+    _, counts = place("x" * 20_000, RawSpan(0, 10_000, "PER"), RawSpan(10_000 - 1, 20_000, "LOC"))
+    assert (counts.outcomes, counts.drop_reasons) == ({"exact": 1, "dropped": 1}, {"too long": 1})
 
 
 def test_overlap_within_one_entity_keeps_the_longest_and_across_entities_keeps_all() -> None:

@@ -12,11 +12,13 @@ from phidrift.core.document import ENTITIES, Document
 from phidrift.core.errors import PhidriftError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from phidrift.corpora.source import ReadOptions
     from phidrift.corpora.tables import CorpusCounts, Rows
 
+_WIDTH = 110  # characters where the output is no terminal
 FormatOption = Annotated[str | None, typer.Option("--format", help="Its format; without, it is recognised.")]
 TextFieldOption = Annotated[str | None, typer.Option(help="The field or column that holds the text.")]
 GroupFieldOption = Annotated[
@@ -53,18 +55,11 @@ def harmonize(
     from phidrift.core.files import write_json
     from phidrift.corpora.files import safe_name
     from phidrift.corpora.label_maps import read_label_map
-    from phidrift.corpora.reading import (
-        Reading,
-        corpus_at,
-        harmonised_documents,
-        reading_report,
-        warn_of_reading,
-    )
+    from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
+    from phidrift.corpora.reading_report import reading_report, warn_of_reading
     from phidrift.corpora.source import ReadOptions
 
-    for written in (out, report):
-        if written is not None:
-            _refuse_overwriting(path, written)
+    _refuse_overwriting([path] if label_map is None else [path, label_map], out, report)
     found = corpus_at(path, format_name, ReadOptions(text_field, group_field, encoding))
     source = replace(
         found,
@@ -75,34 +70,35 @@ def harmonize(
         restricted=found.restricted if restricted is None else restricted,
     )
     reading = Reading()
-    write_documents(out, harmonised_documents(source, reading))
-    warn_of_reading(source, reading)
+    write_documents(out.resolve(), harmonised_documents(source, reading))
     account = reading_report(source, reading)
+    warn_of_reading(source, account)
     if report is not None:
-        write_json(report, account)
+        write_json(report.resolve(), account)
     _print_account(account, out, source.guessed)
 
 
-def _refuse_overwriting(path: Path, out: Path) -> None:
-    """Nothing is ever written into a corpus."""
-    inside = out.resolve() == path.resolve() or (
-        path.is_dir() and out.resolve().is_relative_to(path.resolve())
-    )
-    if inside:
-        raise PhidriftError("this file would lie in the corpus itself", where=out, mend="write it elsewhere")
-    if out.suffix == ".gz" or out.is_dir():
-        raise PhidriftError(
-            "the output is one file of plain JSON lines", where=out, mend="name it NAME.jsonl"
-        )
+def _refuse_overwriting(paths: Sequence[Path], *written: Path | None) -> None:
+    """Nothing is ever written into a corpus, and no output over another."""
+    outputs = [each for each in written if each is not None]
+    for out in outputs:
+        for path in paths:
+            if out.resolve().is_relative_to(path.resolve()):
+                raise PhidriftError("this would overwrite an input", where=out, mend="write it elsewhere")
+        if out.suffix == ".gz":
+            raise PhidriftError("outputs are not compressed", where=out, mend="leave .gz out of its name")
+        if out.exists() and not out.is_file():
+            raise PhidriftError("this is no plain file", where=out, mend="name a file")
+    if len({out.resolve() for out in outputs}) < len(outputs):
+        raise PhidriftError("two outputs have this name", where=outputs[0], mend="name another file for one")
 
 
 def _print_account(account: Mapping[str, Any], out: Path, guessed: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     read, rejected, spans = account["read"], account["rejected"], account["spans"]
-    console = Console(highlight=False, markup=False)
+    console = _console()
     how = "recognised as" if guessed else "read as"
     console.print(f"{read['documents']} documents, {how} {account['format']} -> {out}", soft_wrap=True)
     for reason, count in rejected["reasons"].items():
@@ -118,6 +114,8 @@ def _print_account(account: Mapping[str, Any], out: Path, guessed: bool) -> None
     console.print(f"Spans of the four entities: {outcomes}")
     for reason, count in spans["drop_reasons"].items():
         console.print(f"  {count} dropped: {reason}")
+    if spans["inside_words"]:
+        console.print(f"  {spans['inside_words']} begin or end inside a word")
     languages = ", ".join(f"{code} {count}" for code, count in list(account["languages"].items())[:5])
     console.print(f"Languages of a sample: {languages or 'too little text'}")
 
@@ -134,16 +132,23 @@ def corpora(
     ),
 ) -> None:
     """Print how large each corpus is and which of its labels is which entity (the study's Tables 1 and 3)."""
-    from rich.console import Console
-
     from phidrift.core.files import write_csv
     from phidrift.corpora.source import ReadOptions
     from phidrift.corpora.tables import LABELS, SIZES, label_rows, size_rows
 
+    _refuse_overwriting(paths or [], out / "sizes.csv", out / "labels.csv")
     options = ReadOptions(text_field=text_field, encoding=encoding)
-    found = [_counted(path, format_name, options) for path in paths] if paths else _of_the_pipeline(Path())
+    if paths:
+        found = [_counted(path, format_name, options) for path in paths]
+        names = [each.name for each in found]
+        if len(set(names)) < len(names):
+            found = [replace(each, name=str(path)) for each, path in zip(found, paths, strict=True)]
+    else:
+        found = _of_the_pipeline(Path())
     sizes, labels = size_rows(found), label_rows(found)
-    console = Console(highlight=False, markup=False)
+    write_csv(out / "sizes.csv", SIZES, sizes)
+    write_csv(out / "labels.csv", LABELS, labels)
+    console = _console()
     small = [
         name for name in SIZES if not name.endswith(("_spans", "tokens", "stand_in")) or name == "tokens"
     ]
@@ -154,20 +159,13 @@ def corpora(
         console.print(_table("Source labels, every span before any is dropped", LABELS[:-1], labels))
     if any(row["stand_in"] for row in sizes):
         console.print("† a stand-in: its figures say nothing about the real corpus")
-    write_csv(out / "sizes.csv", SIZES, sizes)
-    write_csv(out / "labels.csv", LABELS, labels)
     console.print(f"Written to {out / 'sizes.csv'} and {out / 'labels.csv'}", soft_wrap=True)
 
 
 def _counted(path: Path, format_name: str | None, options: "ReadOptions") -> "CorpusCounts":
     """The counts of a corpus as it is read, all documents together."""
-    from phidrift.corpora.reading import (
-        Reading,
-        corpus_at,
-        harmonised_documents,
-        reading_report,
-        warn_of_reading,
-    )
+    from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
+    from phidrift.corpora.reading_report import reading_report, warn_of_reading
     from phidrift.corpora.statistics import corpus_statistics
     from phidrift.corpora.tables import CorpusCounts
 
@@ -180,8 +178,8 @@ def _counted(path: Path, format_name: str | None, options: "ReadOptions") -> "Co
             yield document
 
     statistics = corpus_statistics(documents())
-    warn_of_reading(source, reading)
     report = reading_report(source, reading)
+    warn_of_reading(source, report)
     has_splits = bool(splits["train"] or splits["test"])
     train, test = (splits[name] if has_splits else None for name in ("train", "test"))
     return CorpusCounts(source.name, statistics, report["labels"], train, test, report["stand_in"])
@@ -231,6 +229,15 @@ def _table(title: str, columns: Sequence[str], rows: "Rows") -> "Table":
             *(Text(f"{_cell(row.get(name))}{mark if name == 'corpus' else ''}") for name in columns)
         )
     return table
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
 
 
 def _spans_and_tokens(row: Mapping[str, Any]) -> dict[str, str]:

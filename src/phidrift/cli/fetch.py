@@ -38,7 +38,7 @@ PUBLIC = {
 
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(PUBLIC)}.")],
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for the repository.")] = 600,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for the repository.")] = 600,
 ) -> None:
     """Bring a public corpus into sources/NAME with `dvc import`, pinned to a revision."""
     if name not in PUBLIC:
@@ -47,7 +47,7 @@ def fetch(
     corpus, place = PUBLIC[name], FOLDER / name
     if place.exists():
         raise PhidriftError(
-            "it is here already", where=place, mend=f"remove it first: dvc remove {place}.dvc"
+            "it is here already", where=place, mend=f"remove it first: dvc remove --outs {place}.dvc"
         )
     if not Path(".dvc").is_dir():
         raise PhidriftError("not a DVC project", where=Path.cwd(), mend="run it in the project's folder")

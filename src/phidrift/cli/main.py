@@ -46,8 +46,14 @@ def stage(
 ) -> None:
     """Run one stage of the pipeline in the current folder (dvc repro calls this)."""
     from phidrift.cli.stages.run import run_stage
+    from phidrift.core.errors import PhidriftError
 
-    run_stage(name, key)
+    try:
+        run_stage(name, key)
+    except FileNotFoundError as error:
+        # An input that an earlier stage makes: this one was called before it.
+        mend = "run dvc repro, which makes what is missing first"
+        raise PhidriftError("no such file", where=error.filename, mend=mend) from error
 
 
 @app.command()
@@ -71,11 +77,6 @@ def main() -> None:
         app()
     except PhidriftError as error:
         print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from error
-    except FileNotFoundError as error:
-        # An input that an earlier stage makes: `phidrift stage` was called before it.
-        mend = "run dvc repro, which makes what is missing first"
-        print(f"error: {error.filename}: no such file. To mend: {mend}", file=sys.stderr)
         raise SystemExit(2) from error
     except OSError as error:
         if error.filename is None:

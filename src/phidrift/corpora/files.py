@@ -2,9 +2,12 @@
 
 import codecs
 import gzip
+import hashlib
+import logging
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,9 +17,11 @@ from typing import IO, cast
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.source import ReadOptions, Reject
 
+LOG = logging.getLogger(__name__)
 LARGEST_DOCUMENT = 20_000_000  # bytes; a clinical note has some thousands
 LARGEST_FILE = 1_000_000_000  # bytes, of a file that can only be read whole (a JSON array)
-_SPLIT_FILE = re.compile(r"(train|test)(?:[-_.].*)?", re.IGNORECASE)
+_SPLIT_NAME = re.compile(r"(train|test)(?:ing)?(?:[^a-z].*)?", re.DOTALL)  # but not: testicular
+_ENDING = re.compile(r"\.[a-z0-9]{1,7}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -41,8 +46,17 @@ class SourceFile:
 
 @lru_cache(maxsize=4096)
 def safe_name(name: str) -> str:
-    """The name with each run of other characters than letters, digits and `._-` as one underscore."""
-    return _UNSAFE.sub("_", name)
+    """The name with each run of other characters than letters, digits and `._-` as one underscore.
+
+    Where that changes it, some digits of its hash follow, so that different names stay different.
+
+    >>> safe_name("note-1"), safe_name("a b")
+    ('note-1', 'a_b-c8687a08')
+    """
+    safe = _UNSAFE.sub("_", name)
+    if safe == name:
+        return safe
+    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def split_suffix(path: Path) -> tuple[str, str]:
@@ -58,8 +72,8 @@ def split_suffix(path: Path) -> tuple[str, str]:
 def source_files(path: Path, suffixes: tuple[str, ...]) -> list[SourceFile]:
     """The files with one of the suffixes (or with it and `.gz`) at or under `path`, by path; hidden ones are left out.
 
-    A folder whose name begins with train or test, or a file so named (`train.jsonl`, `test-00001.parquet`), gives the
-    split; the folder nearest to the file decides.
+    A folder or file whose name begins with the word train, training, test or testing (`train.jsonl`, `testing-gold`)
+    gives the split; the folder nearest to the file decides. Files with other endings are counted in the log.
 
     Raises:
         PhidriftError: nothing there, or no file with one of the suffixes.
@@ -72,12 +86,24 @@ def source_files(path: Path, suffixes: tuple[str, ...]) -> list[SourceFile]:
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         raise PhidriftError(f"no {wanted} (or such a file gzipped) here or below", where=path)
+    _log_others(path, Counter(split_suffix(file)[1] for file, _ in _walk(path)), suffixes)
     files, taken = [], set[str]()
     for file, parts, stem, suffix in found:
         name = next(n for n in _names(stem, parts) if n not in taken)
         taken.add(name)
         files.append(SourceFile(file, name, stem, suffix, _split_of(stem, parts)))
     return files
+
+
+def _log_others(path: Path, endings: Counter[str], suffixes: tuple[str, ...]) -> None:
+    others: Counter[str] = Counter()
+    for ending, count in endings.items():
+        if ending not in suffixes:
+            # What follows the last full stop of a name may be anything, such as the rest of a patient's.
+            others[ending if _ENDING.fullmatch(ending) else "others" if ending else "none"] += count
+    if others:
+        counts = ", ".join(f"{ending} {count}" for ending, count in sorted(others.items()))
+        LOG.info("%s: files with other endings are not read: %s", path, counts)
 
 
 def all_files(path: Path) -> list[Path]:
@@ -122,12 +148,11 @@ def _names(stem: str, parts: tuple[str, ...]) -> Iterator[str]:
 
 
 def _split_of(stem: str, parts: tuple[str, ...]) -> str | None:
-    for part in reversed(parts):
-        for split in ("train", "test"):
-            if part.casefold().startswith(split):
-                return split
-    match = _SPLIT_FILE.fullmatch(stem)
-    return match[1].casefold() if match else None
+    for name in (*reversed(parts), stem):
+        match = _SPLIT_NAME.fullmatch(name.casefold())
+        if match:
+            return match[1]
+    return None
 
 
 def check_encoding(encoding: str) -> None:

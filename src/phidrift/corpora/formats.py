@@ -1,47 +1,52 @@
-"""The formats that corpora come in: what each is called, how it is read, and how it is recognised."""
+"""The formats that corpora come in: what each is called, its reader, and what it leaves to the user to say."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 
 from phidrift.core.errors import PhidriftError
-from phidrift.corpora.source import RawDocument, ReadOptions, Reject
+from phidrift.corpora.readers.ai4privacy import read_ai4privacy
+from phidrift.corpora.readers.brat import read_brat
+from phidrift.corpora.readers.conll import read_conll
+from phidrift.corpora.readers.hf_datasets import read_hf_datasets
+from phidrift.corpora.readers.i2b2 import read_i2b2
+from phidrift.corpora.readers.jsonl import read_jsonl, read_table
+from phidrift.corpora.readers.label_studio import read_label_studio
+from phidrift.corpora.readers.multileg import read_multileg
+from phidrift.corpora.readers.pii_anon import read_pii_anon
+from phidrift.corpora.readers.presidio import read_presidio
+from phidrift.corpora.readers.texts import read_txt
+from phidrift.corpora.source import Reader, ReadOptions
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format by name. `reader` is `module:function` under phidrift.corpora.readers."""
+    """A format by name.
+
+    `fields`: which of text_field and group_field its reader heeds; `restricted`: whether its corpora usually may not be
+    shared.
+    """
 
     name: str
-    reader: str
-    what: str
-    restricted: bool = False  # whether its corpora usually may not be shared
-
-    def read(self, path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawDocument]:
-        """Its reader's documents."""
-        module, function = self.reader.split(":")
-        read: Callable[[Path, ReadOptions, Reject], Iterator[RawDocument]] = getattr(
-            import_module(f"phidrift.corpora.readers.{module}"), function
-        )
-        return read(path, options, reject)
+    read: Reader
+    fields: tuple[str, ...] = ()
+    restricted: bool = False
 
 
+_BOTH = ("text_field", "group_field")
 FORMATS = {
     each.name: each
     for each in (
-        Format("i2b2", "i2b2:read_i2b2", "i2b2 2014 XML, and MEDDOCAN", restricted=True),
-        Format("multileg", "multileg:read_multileg", "MultiLeg JSON lines (text, label)"),
-        Format("ai4privacy", "ai4privacy:read_ai4privacy", "Ai4Privacy, every release"),
-        Format("jsonl", "jsonl:read_jsonl", "JSON lines or a JSON array (text, spans)"),
-        Format("table", "jsonl:read_table", "CSV, TSV or Parquet with a text column"),
-        Format("label-studio", "label_studio:read_label_studio", "Label Studio export"),
-        Format("conll", "conll:read_conll", "CoNLL columns (IOB1, IOB2, BIOES)"),
-        Format("brat", "brat:read_brat", "brat stand-off (.txt and .ann)"),
-        Format("presidio", "presidio:read_presidio", "presidio-research JSON"),
-        Format("pii-anon", "pii_anon:read_pii_anon", "PII-Anon JSON lines"),
-        Format("txt", "texts:read_txt", "a folder of .txt, unlabelled"),
-        Format("datasets", "hf_datasets:read_hf_datasets", "a folder saved by Hugging Face datasets"),
+        Format("i2b2", read_i2b2, restricted=True),
+        Format("multileg", read_multileg),
+        Format("ai4privacy", read_ai4privacy),
+        Format("jsonl", read_jsonl, _BOTH),
+        Format("table", read_table, _BOTH),
+        Format("label-studio", read_label_studio, _BOTH),
+        Format("conll", read_conll),
+        Format("brat", read_brat),
+        Format("presidio", read_presidio, _BOTH),
+        Format("pii-anon", read_pii_anon, _BOTH),
+        Format("txt", read_txt),
+        Format("datasets", read_hf_datasets, _BOTH),
     )
 }
 
@@ -55,3 +60,13 @@ def format_named(name: str) -> Format:
     if name not in FORMATS:
         raise PhidriftError(f"no format {name!r}", mend=f"use one of {', '.join(FORMATS)}")
     return FORMATS[name]
+
+
+def check_options(form: Format, options: ReadOptions) -> None:
+    """Raises PhidriftError for a field that was stated and that the format's reader would not look at."""
+    for name in _BOTH:
+        if getattr(options, name) is not None and name not in form.fields:
+            able = ", ".join(each.name for each in FORMATS.values() if name in each.fields)
+            raise PhidriftError(
+                f"{name} means nothing to the format {form.name}", mend=f"leave it out; it serves {able}"
+            )

@@ -10,14 +10,8 @@ from typing import Any, Literal
 from phidrift.core.document import Document, write_documents
 from phidrift.core.errors import PhidriftError
 from phidrift.core.files import whole_folder
-from phidrift.corpora.reading import (
-    CorpusSource,
-    Reading,
-    harmonised_documents,
-    reading_report,
-    unmapped_labels,
-    warn_of_reading,
-)
+from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents
+from phidrift.corpora.reading_report import reading_report, unmapped_labels, warn_of_reading
 from phidrift.corpora.splitting import grouped_split, seeded_order
 from phidrift.corpora.statistics import corpus_statistics
 
@@ -50,22 +44,27 @@ def harmonize(
     """
     reading = Reading(seed)
     documents = list(harmonised_documents(source, reading))
-    warn_of_reading(source, reading)
+    account = reading_report(source, reading)
+    warn_of_reading(source, account)
     if reading.restricted and not source.restricted:
         problem = f"{reading.restricted} of its documents are restricted, but the corpus is not"
-        raise PhidriftError(problem, where=source.path, mend=f"set corpora.{source.name}.restricted to true")
+        raise PhidriftError(problem, where=source.path, mend="mark the corpus restricted")
     train, test, left_out = _split(source, split, documents, seed)
     held = {document.meta["group"] for document in test}
     known = {_folded(document.text) for document in test}
     # A seeded split keeps groups whole already, or (with too few of them) splits documents on purpose.
     ungrouped = [d for d in train if split.test != "source" or d.meta["group"] not in held]
     unseen = [d for d in ungrouped if not split.deduplicate or _folded(d.text) not in known]
+    if train and not unseen:
+        problem = f"all {len(train)} train documents belong with test documents, or have the same text"
+        raise PhidriftError(
+            problem, where=source.path, mend="divide the corpus otherwise, or set deduplicate to false"
+        )
     final_train = [_with_split(d, "train") for d in seeded_order(unseen, seed)]
     final_test = [_with_split(d, "test") for d in seeded_order(test, seed)]
     report = {
-        **reading_report(source, reading),
+        **account,
         "splits": {"train": corpus_statistics(final_train), "test": corpus_statistics(final_test)},
-        "all": corpus_statistics([*final_train, *final_test]),
         "whole": corpus_statistics(documents),
         "without_split": sum(d.meta["split"] is None for d in documents) if split.test == "source" else 0,
         "dropped_from_train": {
@@ -103,6 +102,8 @@ def _split(
     if not split.deduplicate:
         ranked = seeded_order(documents, seed)
         return ranked[split.test :], ranked[: split.test], 0
+    if len({document.meta["group"] for document in documents}) == 1:
+        LOG.warning("%s: all documents are of one group, so that it stands in train and in test", source.name)
     return grouped_split(documents, split.test, seed)
 
 
@@ -124,6 +125,8 @@ def _log_losses(source: CorpusSource, reading: Reading, report: Mapping[str, Any
     unmapped = list(unmapped_labels(reading.spans, source.label_map).items())
     LOG.info("%s: labels that are no entity: %s", source.name, _listed(unmapped))
     for part in ("train", "test"):
+        if reading.unlabelled == reading.documents:
+            break
         missing = [entity for entity, count in splits[part]["entities"].items() if not count["spans"]]
         if missing:
             LOG.warning(

@@ -22,7 +22,7 @@ _NOT_YAML = (
     TypeError,
     ValueError,
 )
-_OTHER = re.compile(r"[^A-Z0-9]+")
+_OTHER = re.compile(r"[\W_]+")
 
 
 @cache

@@ -1,17 +1,18 @@
 """What a source counts offsets in: recognised by the surface texts it stores, or by where its spans end."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from phidrift.core.errors import PhidriftError
-from phidrift.corpora.source import RawDocument
+from phidrift.corpora.placing import holds, is_inside_word
+from phidrift.corpora.source import Convert, RawDocument
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Convert = Callable[[int, int], tuple[int, int] | None]
 # `auto` in the parameters means: characters, unless surface texts prove another one.
 CONVENTIONS = {
     "characters": "Unicode code points, end exclusive",
@@ -24,7 +25,11 @@ CONVENTIONS = {
 OFFSETS = ("auto", "characters", "inclusive", "utf16", "bytes")  # what a user may state
 _FEWEST = 5  # spans from which a convention may be inferred without surface texts
 _ENOUGH = 500  # spans after which no more are looked at
-_SHARE = 0.9  # of these that it has to explain
+_CLEAN, _RAGGED = (
+    0.9,
+    0.6,
+)  # shares of spans with clean edges: what another convention needs, and what this one lacks
+_AFTER, _BEFORE = ".,;:!?)]}/", ",;:([{/"  # what does not begin an entity, and what does not end one
 
 
 def converter(text: str, convention: str) -> Convert:
@@ -73,37 +78,32 @@ def _widths(text: str, convention: str) -> "NDArray[np.int64]":
     return widths
 
 
-def likely_convention(
-    document: RawDocument, stated: str, matches: Callable[[tuple[int, int], str], bool]
-) -> str:
+def likely_convention(document: RawDocument) -> str:
     """The convention under which most surface texts of a document stand where their offsets say.
 
-    `stated` stays unless another one explains more spans. `matches` tells whether a place holds a surface text.
+    Characters, unless another one explains more spans.
     """
     spans = [
         (span.start, span.end, span.surface)
         for span in document.spans or ()
         if span.surface and type(span.start) is int and type(span.end) is int
     ]
-    if not spans:
-        return stated
 
     def explained(convention: str) -> int:
         convert = converter(document.text, convention)
         places = ((convert(start, end), surface) for start, end, surface in spans)
-        return sum(place is not None and matches(place, surface) for place, surface in places)
+        return sum(place is not None and holds(document.text, place, surface) for place, surface in places)
 
-    best, most = stated, explained(stated)
-    if most == len(spans):
-        return stated
+    best, most = "characters", explained("characters")
     for other in _possible(document):
-        if other != stated and (found := explained(other)) > most:
+        if most < len(spans) and (found := explained(other)) > most:
             best, most = other, found
     return best
 
 
 def _possible(document: RawDocument) -> Iterable[str]:
-    yield from ("characters", "inclusive")
+    """The conventions other than characters that the text leaves open."""
+    yield "inclusive"
     if document.carriage_returns:
         yield "crlf"
     if "\r\n" in document.text:
@@ -116,49 +116,62 @@ def _has_astral(text: str) -> bool:
     return max(text, default="") > "\uffff"
 
 
-def collect_evidence(document: RawDocument, is_cut: Callable[[int], bool], evidence: Counter[str]) -> None:
-    """Counts what the spans without a surface text tell about the convention of the file.
+@dataclass
+class Evidence:
+    """What spans without a surface text tell about how their file counts.
 
-    `is_cut` tells whether a place lies inside a word. For each convention that would move a span: how many spans
-    it moves (`utf16`), how many of these cut words as they stand and would not once moved (`utf16 mends`).
+    For each convention: how many spans it would move, how many of those have clean edges as they stand, and how many
+    once moved.
     """
-    if evidence["inclusive"] >= _ENOUGH:
-        return
-    length = len(document.text)
-    spans = [
-        (span.start, span.end)
-        for span in document.spans or ()
-        if span.surface is None
-        and type(span.start) is int
-        and type(span.end) is int
-        and 0 <= span.start < span.end
-    ]
-    if not spans:
-        return
-    for convention in _possible(document):
-        if convention in ("characters", "crlf", "lf"):
-            continue
-        convert = converter(document.text, convention)
-        for start, end in spans:
-            moved = convert(start, end)
-            if moved == (start, end):
+
+    moved: Counter[str] = field(default_factory=Counter)
+    clean: Counter[str] = field(default_factory=Counter)
+    clean_once_moved: Counter[str] = field(default_factory=Counter)
+
+    def collect(self, document: RawDocument) -> None:
+        """Looks at the spans of a document, until it has seen enough."""
+        if self.moved["inclusive"] >= _ENOUGH:
+            return
+        text = document.text
+        spans = [
+            (span.start, span.end)
+            for span in document.spans or ()
+            if span.surface is None and type(span.start) is int and type(span.end) is int
+        ]
+        spans = [(start, end) for start, end in spans if 0 <= start < end]
+        for convention in _possible(document) if spans else ():
+            if convention not in OFFSETS:
                 continue
-            cut = end > length or is_cut(start) or is_cut(end)
-            whole = moved is not None and moved[1] <= length and not (is_cut(moved[0]) or is_cut(moved[1]))
-            evidence[convention] += 1
-            evidence[f"{convention} mends"] += cut and whole
+            convert = converter(text, convention)
+            for start, end in spans:
+                place = convert(start, end)
+                if place == (start, end):
+                    continue
+                self.moved[convention] += 1
+                self.clean[convention] += _has_clean_edges(text, start, end)
+                self.clean_once_moved[convention] += place is not None and _has_clean_edges(text, *place)
 
+    def refuse_other_convention(self) -> None:
+        """Raises PhidriftError if spans have clean edges under another convention, and not as they stand.
 
-def refuse_other_convention(evidence: Counter[str]) -> None:
-    """Raises PhidriftError if nearly all spans say that offsets are counted otherwise than in characters.
-
-    At least 5 spans, and 9 in 10 of those that a convention would move, cut words as they stand and none once moved.
-    """
-    for convention in ("inclusive", "utf16", "bytes"):
-        spans, mended = evidence[convention], evidence[f"{convention} mends"]
-        if spans >= _FEWEST and mended >= _SHARE * spans:
-            raise PhidriftError(
-                f"offsets seem to be counted in another way: {mended} of {spans} spans cut a word as they stand, "
-                f"and none of these as {CONVENTIONS[convention]}",
-                mend=f"set offsets to {convention}, or to characters if they are right as they are",
+        Of at least 5 spans that the convention would move, 9 in 10 have clean edges then, and at most 6 in 10 now.
+        """
+        for convention in ("inclusive", "utf16", "bytes"):
+            moved, clean, after = (
+                counts[convention] for counts in (self.moved, self.clean, self.clean_once_moved)
             )
+            if moved >= _FEWEST and after >= _CLEAN * moved and clean <= _RAGGED * moved:
+                raise PhidriftError(
+                    f"offsets seem to be counted in another way: {moved - clean} of {moved} spans cut a word or take "
+                    f"in what stands around one, but only {moved - after} do as {CONVENTIONS[convention]}",
+                    mend=f"set offsets to {convention}, or to characters if they are right as they are",
+                )
+
+
+def _has_clean_edges(text: str, start: int, end: int) -> bool:
+    """Whether a span lies in the text, cuts no word, and neither begins nor ends with what separates words."""
+    if not 0 <= start < end <= len(text) or is_inside_word(text, start) or is_inside_word(text, end):
+        return False
+    return not (
+        text[start].isspace() or text[end - 1].isspace() or text[start] in _AFTER or text[end - 1] in _BEFORE
+    )

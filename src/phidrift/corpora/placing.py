@@ -4,11 +4,12 @@ import html
 import re
 import unicodedata
 
-from phidrift.corpora.offsets import Convert
-from phidrift.corpora.source import RawSpan
+from phidrift.corpora.source import Convert, RawSpan
 
 _WINDOWS = (10, 100)  # characters on either side of the stated start that are searched for the surface text
-_LONGEST = 1000  # characters of a surface text that is searched for
+_SEARCHED = 1_000  # characters of a surface text that is searched for, at most
+# Characters of a span: no entity is longer, and many long ones over one text would cost hours.
+_LONGEST = 10_000
 _BLANKS = re.compile(r"\s+")
 _INVISIBLE = "\u200b\u2060\ufeff"  # no white space to Python, but nothing on a page
 _INVISIBLE_RUN = re.compile(f"[{_INVISIBLE}]")
@@ -38,6 +39,8 @@ def placed(text: str, raw: RawSpan, convert: Convert, moved: bool) -> tuple[tupl
         return None, "negative"
     if raw.start > raw.end:
         return None, "reversed"
+    if raw.end - raw.start > _LONGEST:
+        return None, "too long"
     place = convert(raw.start, raw.end)
     if place is not None and place[0] == place[1]:
         return None, "empty"
@@ -48,10 +51,10 @@ def placed(text: str, raw: RawSpan, convert: Convert, moved: bool) -> tuple[tupl
         return trimmed(text, *place, "relocated" if moved else "exact")
     if moved and holds(text, (raw.start, raw.end), raw.surface):
         return trimmed(text, raw.start, raw.end, "exact")
-    if is_blank(raw.surface):
-        return None, "surface blank" if inside else "outside the text"
-    if len(raw.surface) > _LONGEST:
+    if len(raw.surface) > _SEARCHED:
         return None, _not_placed([], inside)
+    if is_blank(_unescaped(raw.surface)):
+        return None, "surface blank" if inside else "outside the text"
     found = _near(text, raw.surface, raw.start if place is None else place[0])
     if len(found) != 1:
         return None, _not_placed(found, inside)
@@ -80,8 +83,10 @@ def trimmed(text: str, start: int, end: int, outcome: str) -> tuple[tuple[int, i
 
 def stands_as_it_is(text: str, raw: RawSpan) -> bool:
     """Whether its offsets, as code points, lie in the text and hold its surface text to the letter, if it has one."""
-    start, end, _, surface = raw
+    start, end, surface = raw.start, raw.end, raw.surface
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
+        return False
+    if end - start > _LONGEST:
         return False
     return surface is None or text[start:end] == surface
 
@@ -89,7 +94,7 @@ def stands_as_it_is(text: str, raw: RawSpan) -> bool:
 def holds(text: str, place: tuple[int, int], surface: str) -> bool:
     """Whether a surface text stands at a place; white space, character references and Unicode forms aside."""
     start, end = place
-    if not 0 <= start < end <= len(text):
+    if not 0 <= start < end <= len(text) or max(end - start, len(surface)) > _LONGEST:
         return False
     return text[start:end] == surface or _normal(text[start:end]) == _normal(surface)
 

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from phidrift.core.document import Document
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.files import LARGEST_DOCUMENT, TOO_LARGE, check_encoding, safe_name, split_suffix
-from phidrift.corpora.formats import format_named
-from phidrift.corpora.label_maps import entity_of, ready_map
-from phidrift.corpora.language import LanguageSample, languages, not_english
-from phidrift.corpora.offsets import OFFSETS, refuse_other_convention
+from phidrift.corpora.formats import check_options, format_named
+from phidrift.corpora.label_maps import ready_map
+from phidrift.corpora.language import LanguageSample
+from phidrift.corpora.offsets import OFFSETS
 from phidrift.corpora.placing import is_blank
 from phidrift.corpora.recognise import recognised_format
 from phidrift.corpora.source import PLAIN, RawDocument, ReadOptions, Reject
@@ -23,6 +22,8 @@ from phidrift.corpora.spans import SpanCounts, harmonised_spans
 
 LOG = logging.getLogger(__name__)
 _BY_POSITION = re.compile(r"-\d{4,}$")  # how readers end the ids that they make
+# More different labels are none, but perhaps the very texts that they should be labels of.
+_MOST_LABELS, _FEW_LABELS, _LABELS_A_SPAN = 500, 20, 0.2
 _NAMED = 20  # places named in warnings, of each reason; further ones are counted
 
 
@@ -84,13 +85,13 @@ class Reading:
     stand_ins: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     spans: SpanCounts = field(default_factory=SpanCounts)
-    texts: LanguageSample = field(init=False)
+    language_sample: LanguageSample = field(init=False)
     _named: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.texts = LanguageSample(self.seed)
+        self.language_sample = LanguageSample(self.seed)
 
-    def name(self, problem: str, where: str, reason: str) -> None:
+    def warn(self, problem: str, where: str, reason: str) -> None:
         """Says in a warning where something is wrong, for the first 20 of each reason."""
         self._named[reason] += 1
         if self._named[reason] <= _NAMED:
@@ -120,13 +121,14 @@ def harmonised_documents(source: CorpusSource, reading: Reading) -> Iterator[Doc
     except PhidriftError as error:
         if not source.guessed:
             raise
-        guess = f"its format was recognised as {source.format}: if that is wrong, name the right one with --format"
+        guess = f"its format was recognised as {source.format}: if that is wrong, name the right one"
         mend = f"{error.mend}; {guess}" if error.mend else guess
         raise PhidriftError(error.problem, where=error.where, mend=mend) from error
 
 
 def _documents(source: CorpusSource, reading: Reading) -> Iterator[Document]:
     check_encoding(source.options.encoding)
+    check_options(format_named(source.format), source.options)
 
     def wrong(problem: str) -> Callable[[str, str], None]:
         def tell(where: str, reason: str) -> None:
@@ -134,7 +136,7 @@ def _documents(source: CorpusSource, reading: Reading) -> Iterator[Document]:
                 raise PhidriftError(
                     reason, where=where, mend="correct it, or read without strict, which skips it"
                 )
-            reading.name(problem, where, reason)
+            reading.warn(problem, where, reason)
 
         return tell
 
@@ -154,25 +156,30 @@ def _documents(source: CorpusSource, reading: Reading) -> Iterator[Document]:
             rejected(raw.where, TOO_LARGE)
             continue
         spans = harmonised_spans(raw, labels, reading.spans, source.offsets, lose)
-        meta = {
-            "corpus": source.name,
-            "split": raw.split,
-            "group": safe_name(raw.group),
-            "stand_in": stand_in or raw.stand_in,
-            "restricted": source.restricted or raw.restricted,
-        }
         identity = f"{source.name}-{safe_name(raw.id) if raw.stated_id else raw.id}"
         # Ids by position are distinct by themselves, unless files are listed in several goes or others are stated too.
         if raw.stated_id or seen or source.parts:
             identity = _unused(identity, raw, seen, numbers, reading)
+        meta = {
+            "corpus": source.name,
+            "split": raw.split,
+            "group": identity if raw.group is None else safe_name(raw.group),
+            "stand_in": stand_in or raw.stand_in,
+            "restricted": source.restricted or raw.restricted,
+        }
+        if len(reading.spans.labels) > _MOST_LABELS:
+            raise _no_labels(source, reading)
         reading.documents += 1
         reading.unlabelled += spans is None
         reading.restricted += raw.restricted
         reading.stand_ins += raw.stand_in
-        reading.texts.add(raw.text)
+        reading.language_sample.add(raw.text)
         yield Document(identity, raw.text, spans, meta)
+    labels_seen = len(reading.spans.labels)
+    if labels_seen > _FEW_LABELS and labels_seen > _LABELS_A_SPAN * reading.spans.labels.total():
+        raise _no_labels(source, reading)
     if source.offsets == "auto":
-        refuse_other_convention(reading.spans.evidence)
+        reading.spans.evidence.refuse_other_convention()
     if not reading.documents:
         raise _nothing_readable(source, reading)
 
@@ -195,7 +202,8 @@ def _unused(
     first = key = _hash(identity)
     free, number = identity, numbers.get(first, 1)
     # An earlier document by position, whose id was not kept, may have the id of one that looks like it.
-    may_be_taken = reading.documents > len(seen) and _BY_POSITION.search(identity) is not None
+    by_position = raw.stated_id and _BY_POSITION.search(identity) is not None
+    may_be_taken = by_position and reading.documents > len(seen)
     while key in seen or (may_be_taken and free == identity):
         number += 1
         free = f"{identity}-{number}"
@@ -205,12 +213,19 @@ def _unused(
         numbers[first] = number
     if number > 1 and raw.stated_id:
         reading.repeated_ids += 1
-        reading.name("id repeated", raw.where, "another document has this id")
+        reading.warn("id repeated", raw.where, "another document has this id")
     return free
 
 
 def _hash(identity: str) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+def _no_labels(source: CorpusSource, reading: Reading) -> PhidriftError:
+    """Labels as varied as names are no labels, and must not get into logs and reports."""
+    problem = f"{len(reading.spans.labels)} different labels on {reading.spans.labels.total()} spans"
+    mend = "is the field or column that was taken for the label one? It should hold few kinds of entities"
+    return PhidriftError(problem, where=source.path, mend=mend)
 
 
 def _nothing_readable(source: CorpusSource, reading: Reading) -> PhidriftError:
@@ -226,64 +241,6 @@ def _nothing_readable(source: CorpusSource, reading: Reading) -> PhidriftError:
     if guess != source.format:
         mend = f"it was read as {source.format}, but looks like {guess}: set the format to {guess}"
     return PhidriftError(problem, where=source.path, mend=mend)
-
-
-def reading_report(source: CorpusSource, reading: Reading) -> dict[str, Any]:
-    """What became of documents and spans, as plain data; it names no file, since file names may name patients."""
-    counts, labels = reading.spans, source.label_map
-    return {
-        "format": source.format,
-        "read": {
-            "documents": reading.documents,
-            "unlabelled": reading.unlabelled,
-            "repeated_ids": reading.repeated_ids,
-        },
-        "rejected": {
-            "documents": sum(reading.rejected.values()),
-            "reasons": dict(reading.rejected),
-        },
-        "labels": {
-            label: {
-                "entity": entity_of(label, labels),
-                "spans": counts.labels[label],
-                "tokens": counts.label_tokens[label],
-            }
-            for label in sorted(counts.labels)
-        },
-        "spans": {
-            "outcomes": {k: counts.outcomes[k] for k in ("exact", "relocated", "trimmed", "dropped")},
-            "drop_reasons": dict(counts.drop_reasons),
-            "unmapped_labels": unmapped_labels(counts, labels),
-            "inside_words": counts.inside_words,
-            "conventions": dict(counts.conventions),
-        },
-        "languages": languages(reading.texts),
-        "stand_in": is_stand_in(source.path) or reading.stand_ins > 0,
-        "restricted": source.restricted or reading.restricted > 0,
-    }
-
-
-def unmapped_labels(counts: SpanCounts, labels: Mapping[str, str]) -> dict[str, int]:
-    """Source labels without an entity, and how many spans each has; the most frequent first."""
-    return {label: n for label, n in counts.labels.most_common() if entity_of(label, labels) is None}
-
-
-def warn_of_reading(source: CorpusSource, reading: Reading) -> None:
-    """Warns of what the user may want to mend: other languages, other offsets, no labels."""
-    language = not_english(languages(reading.texts))
-    if language:
-        LOG.warning("%s: %s", source.name, language)
-    for convention, documents in reading.spans.conventions.items():
-        LOG.warning(
-            "%s: offsets of %d documents are counted as %s: their surface texts prove it, and they were moved",
-            source.name,
-            documents,
-            convention,
-        )
-    if reading.unlabelled:
-        LOG.warning(
-            "%s: %d of %d documents have no labels", source.name, reading.unlabelled, reading.documents
-        )
 
 
 def is_stand_in(path: Path) -> bool:

@@ -13,7 +13,24 @@ from phidrift.corpora.source import PLAIN, ReadOptions
 
 _SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a folder saved by datasets
 _COLUMNS = (".conll", ".conll2003", ".bio", ".iob", ".iob2", ".bioes")
-_TAG = re.compile(r"O|[BIESLUM]-\S+")
+_TAG = re.compile(r"O|[BIESLUMW]-\S+")
+# Without one of these a file of texts and labels is anybody's.
+_MULTILEG = {
+    *(
+        "AMOUNT_UNIT",
+        "AMOUNT_VALUE",
+        "DATE",
+        "IDNUM",
+        "LOC",
+        "NATIONALITY",
+        "ORG",
+        "PER",
+        "PROFESSION",
+        "TITLE",
+        "URL",
+    ),
+    *("ADDRESS", "EMAIL", "MISC", "PHONE", "TIME", "WEB"),
+}
 _LOOKED_AT = 20  # records or lines
 
 
@@ -44,7 +61,7 @@ def recognised_format(path: Path, options: ReadOptions = PLAIN) -> str:
         first = source_files(path, (".txt", ".text"))[0]
         return "conll" if _is_columns(first.path, options) else "txt"
     seen = ", ".join(sorted(suffixes)) or "none"
-    mend = "name the format with --format, or convert the corpus to JSON lines with text and spans"
+    mend = "name the format, or convert the corpus to JSON lines with text and spans"
     raise PhidriftError(f"no file in a format that is known; endings seen: {seen}", where=path, mend=mend)
 
 
@@ -68,9 +85,22 @@ def _by_keys(records: list[dict[str, Any]], otherwise: str) -> str:
         return "label-studio"
     if "text" in keys and any("entity_type" in item for item in _items(records, "annotations")):
         return "pii-anon"
-    if keys == {"text", "label"} and all(isinstance(record.get("label"), list) for record in records):
+    if keys == {"text", "label"} and _MULTILEG.issuperset(_tags(records)):
         return "multileg"
     return otherwise
+
+
+def _tags(records: list[dict[str, Any]]) -> set[Any]:
+    """The third items of the lists under `label`; a record of another shape gives None."""
+    labels = [record.get("label") for record in records]
+    if not all(isinstance(each, list) for each in labels):
+        return {None}
+    return {
+        item[2] if isinstance(item, list) and len(item) == 3 and isinstance(item[2], str) else None
+        for each in labels
+        if isinstance(each, list)
+        for item in each
+    }
 
 
 def _items(records: list[dict[str, Any]], field: str) -> Iterator[dict[str, Any]]:
@@ -82,7 +112,7 @@ def _items(records: list[dict[str, Any]], field: str) -> Iterator[dict[str, Any]
 
 
 def _is_columns(path: Path, options: ReadOptions) -> bool:
-    """Whether the first lines of a text file end in a tag each."""
+    """Whether the first lines of a text file, boundaries and comments aside, end in a tag each."""
     first = [line.split() for _, line in islice(lines(path, options, lambda where, reason: None), 200)]
-    filled = [columns for columns in first if columns]
+    filled = [columns for columns in first if columns and columns[0] not in ("-DOCSTART-", "#")]
     return bool(filled) and all(len(columns) > 1 and _TAG.fullmatch(columns[-1]) for columns in filled)

@@ -4,12 +4,14 @@ import codecs
 import csv
 import io
 import json
-import zlib
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from phidrift.core.errors import PhidriftError
 from phidrift.corpora.files import (
+    BROKEN_GZIP,
     LARGEST_DOCUMENT,
     LARGEST_FILE,
     NUL,
@@ -27,11 +29,16 @@ from phidrift.corpora.source import ReadOptions, Reject
 JSON_SUFFIXES = (".jsonl", ".json", ".ndjson")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 ROW_SUFFIXES = JSON_SUFFIXES + TABLE_SUFFIXES
+TWO_COLUMNS = "two columns have one name"
 Row = tuple[int, str, dict[str, Any]]  # position (line or row, from 1), place for messages, fields
 
 
 def rows(file: SourceFile, options: ReadOptions, reject: Reject) -> Iterator[Row]:
-    """The rows of a file, by its suffix. What is no row is rejected with its place."""
+    """The rows of a file, by its suffix. What is no row is rejected with its place.
+
+    Raises:
+        PhidriftError: it can't be opened or read.
+    """
     if file.suffix == ".parquet":
         yield from _parquet(file.path, reject)
     elif file.suffix in TABLE_SUFFIXES:
@@ -101,7 +108,8 @@ def _array(path: Path, options: ReadOptions, reject: Reject) -> Iterator[Row]:
 def _separated(path: Path, tabs: bool, options: ReadOptions, reject: Reject) -> Iterator[Row]:
     """The rows of a CSV file under its header, as (number of the row's first line, `file:line`, fields).
 
-    Separated by commas, or by semicolons or tabs where the header has more of these.
+    Separated by commas, or by semicolons or tabs where the header has more of these. A file whose header has a name
+    twice is rejected: one of the two columns would be lost.
     """
     csv.field_size_limit(LARGEST_DOCUMENT)
     with open_bytes(path) as file:
@@ -114,8 +122,10 @@ def _separated(path: Path, tabs: bool, options: ReadOptions, reject: Reject) -> 
                 file.seek(0)
             with io.TextIOWrapper(file, options.encoding, errors="surrogateescape", newline="") as text:
                 yield from _csv_rows(path, text, tabs, reject)
-        except (EOFError, OSError, zlib.error):
+        except BROKEN_GZIP:
             reject(f"{path}:1", "its gzip stream is damaged")
+        except OSError as error:
+            raise _unreadable(path, error) from error
         except UnicodeError:  # of encodings in which even ASCII bytes may be wrong
             reject(f"{path}:1", f"is not {options.encoding.upper()}")
 
@@ -126,25 +136,31 @@ def _csv_rows(path: Path, text: io.TextIOWrapper, tabs: bool, reject: Reject) ->
     reader = csv.reader(lines_read, delimiter=comma, strict=True)
     header: list[str] | None = None
     while True:
-        line = lines_read.number + 1
-        where = f"{path}:{line}"
+        where = f"{path}:{lines_read.next_row()}"
         try:
             fields = next(reader)
+            problem = None if header is None else _row_problem(fields, header)
         except StopIteration:
             return
-        except (csv.Error, _TooLongError) as error:
-            long = isinstance(error, _TooLongError)
-            reject(where, TOO_LARGE if long else "not CSV: a quotation mark or a field without end")
+        except _TooLongError:
+            problem = TOO_LARGE
+        except csv.Error:
+            problem = "not CSV: a quotation mark or a field without end"
+        if problem:
+            reject(where, problem)
             if header is None:
                 return
-            continue
-        problem = None if header is None else _row_problem(fields, header)
-        if header is None:
+            # A stray quotation mark takes in the rows that follow: these are read again.
+            lines_read.return_all_but_one()
+            reader = csv.reader(lines_read, delimiter=comma, strict=True)
+        elif header is None:
             header = fields
-        elif problem:
-            reject(where, problem)
+            named = [name for name in header if name]  # a column without a name is never asked for
+            if len(set(named)) < len(named):
+                reject(where, TWO_COLUMNS)
+                return
         elif fields:
-            yield line, where, dict(zip(header, fields, strict=True))
+            yield lines_read.first, where, dict(zip(header, fields, strict=True))
 
 
 class _TooLongError(Exception):
@@ -152,27 +168,43 @@ class _TooLongError(Exception):
 
 
 class _Lines:
-    """The lines of a table, counted in `number`; `head` is the first. One that is too long is read past in pieces.
+    """The lines of a table; `head` is the first. One that is too long is read past in pieces.
 
-    A class and not a generator, so that reading can go on after the error.
+    It holds the lines of the row that is being read, whose number is `first`, so that they can be read again. A class
+    and not a generator, so that reading can go on after the error.
     """
 
     def __init__(self, text: io.TextIOWrapper) -> None:
-        self.number, self._text, self._longest = 0, text, 2 * LARGEST_DOCUMENT  # a text and its spans
+        self.first, self._text, self._longest = 0, text, 2 * LARGEST_DOCUMENT  # a text and its spans
+        self._row: list[str] = []
+        self._returned: deque[str] = deque()
         self.head = text.readline(self._longest + 1)
+        self._returned.append(self.head)
+
+    def next_row(self) -> int:
+        """Begins a row; the number of its first line."""
+        self.first += len(self._row) or (self.first == 0)
+        self._row = []
+        return self.first
+
+    def return_all_but_one(self) -> None:
+        """Lets the lines of the row be read again, but for its first."""
+        self._returned.extendleft(reversed(self._row[1:]))
+        self._row = self._row[:1]
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line = self._text.readline(self._longest + 1) if self.number else self.head
+        line = self._returned.popleft() if self._returned else self._text.readline(self._longest + 1)
         if not line:
             raise StopIteration
-        self.number += 1
         if len(line) <= self._longest:
+            self._row.append(line)
             return line
         while line and not line.endswith(("\n", "\r")):
             line = self._text.readline(self._longest)
+        self._row.append("")
         raise _TooLongError
 
 
@@ -200,7 +232,11 @@ def _parquet(path: Path, reject: Reject) -> Iterator[Row]:
     try:
         with open_bytes(path) as file:
             source = file if isinstance(file, io.BufferedReader) else io.BytesIO(file.read(LARGEST_FILE))
-            for batch in pyarrow.parquet.ParquetFile(source).iter_batches(batch_size=256):
+            table = pyarrow.parquet.ParquetFile(source)
+            if len(set(table.schema_arrow.names)) < len(table.schema_arrow.names):
+                reject(f"{path}, row 1", TWO_COLUMNS)
+                return
+            for batch in table.iter_batches(batch_size=256):
                 for position in range(batch.num_rows):
                     number += 1
                     where = f"{path}, row {number}"
@@ -210,5 +246,12 @@ def _parquet(path: Path, reject: Reject) -> Iterator[Row]:
                         reject(where, "holds a value that can't be converted")
                     else:
                         yield number, where, record
-    except (pyarrow.ArrowException, OSError, EOFError, zlib.error):
+    except (pyarrow.ArrowException, OSError, *BROKEN_GZIP) as error:
+        # pyarrow's own OSError, of damaged content, has no number as the system's have.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise _unreadable(path, error) from error
         reject(f"{path}, row {number + 1}", "not Parquet, or damaged from here on")
+
+
+def _unreadable(path: Path, error: OSError) -> PhidriftError:
+    return PhidriftError(f"can't be read ({error.strerror})", where=path)

@@ -26,32 +26,38 @@ class ReadOptions:
 PLAIN = ReadOptions()
 
 Reader = Callable[[Path, ReadOptions, Reject], "Iterator[RawDocument]"]
+# A source's (start, end) -> code points, end exclusive; None where there is no such place in the text.
+Convert = Callable[[int, int], tuple[int, int] | None]
 
 
 class RawSpan(NamedTuple):
-    """A span as the source has it, unchecked: offsets may be anything, `surface` is None where not stored."""
+    """A span as the source has it, unchecked: offsets may be anything, `surface` is None where not stored.
+
+    `number` is its place in the source's list where that is another than in the document's `spans`.
+    """
 
     start: Any
     end: Any
     label: str
     surface: str | None = None
+    number: int | None = None
 
 
 class RawDocument(NamedTuple):
     """A document as the source has it.
 
     `spans` is None where the source has no labels for this text. `split` is the source's own (train, test) or
-    None; documents that share `group` belong together (patient, court file, template). `where` and `field` say
-    where text and spans stand (`file:line`, `label`). `stated_id`: the source itself gives the id, so that it may
-    come twice. `carriage_returns`: the file ends its lines with CR LF, so that offsets may have been counted before
-    a parser turned these into LF.
+    None. Documents that share `group` belong together (patient, court file, template); one without belongs with none.
+    `where` and `field` say where text and spans stand (`file:line`, `label`). `stated_id`: the source itself gives
+    the id, so that it may come twice. `restricted`, `stand_in`: the document itself says so. `carriage_returns`: the
+    file ends its lines with CR LF, so that offsets may have been counted before a parser turned these into LF.
     """
 
     id: str
     text: str
     spans: tuple[RawSpan, ...] | None
     split: str | None
-    group: str
+    group: str | None
     where: str
     field: str = "spans"
     stated_id: bool = False

@@ -9,12 +9,11 @@ from operator import attrgetter
 from phidrift.core.document import Span
 from phidrift.core.text import tokens
 from phidrift.corpora.label_maps import entity_of
-from phidrift.corpora.offsets import collect_evidence, converter, likely_convention
-from phidrift.corpora.placing import holds, is_inside_word, placed, stands_as_it_is, trimmed
+from phidrift.corpora.offsets import Evidence, converter, likely_convention
+from phidrift.corpora.placing import is_inside_word, placed, stands_as_it_is, trimmed
 from phidrift.corpora.source import MALFORMED, RawDocument, Reject
 
 _START = attrgetter("start")
-_COUNTED = 10_000  # characters of a span whose tokens are counted: a longer one is a mistake, and many would cost hours
 
 
 @dataclass
@@ -32,7 +31,7 @@ class SpanCounts:
     labels: Counter[str] = field(default_factory=Counter)
     label_tokens: Counter[str] = field(default_factory=Counter)
     conventions: Counter[str] = field(default_factory=Counter)
-    evidence: Counter[str] = field(default_factory=Counter)
+    evidence: Evidence = field(default_factory=Evidence)
     inside_words: int = 0
 
 
@@ -65,14 +64,15 @@ def harmonised_spans(
     placed_spans = zip(document.spans, _places(document, counts, offsets), strict=True)
     for number, (raw, (position, outcome)) in enumerate(placed_spans):
         entity = None
-        if raw is not MALFORMED:
+        if raw[:3] != MALFORMED[:3]:
             _count_label(raw.label, document.text, position, counts)
             entity = entity_of(raw.label, labels)
             if entity is None:
                 continue
         if position is None or entity is None:
             _drop(counts, outcome)
-            lost(f"{document.where}, {document.field}[{number}]", outcome)
+            place = number if raw.number is None else raw.number
+            lost(f"{document.where}, {document.field}[{place}]", outcome)
         else:
             found.append((Span(*position, entity), outcome))
     kept = _without_overlap(found, counts)
@@ -91,11 +91,11 @@ def _places(
     # Nearly all documents of a sound corpus, and the quick way through.
     sound = stated == "characters" and all(stands_as_it_is(text, raw) for raw in spans)
     if offsets == "auto":
-        collect_evidence(document, lambda place: is_inside_word(text, place), counts.evidence)
+        counts.evidence.collect(document)
     if sound:
-        return [trimmed(text, start, end, "exact") for start, end, _, _ in spans]
+        return [trimmed(text, start, end, "exact") for start, end, *_ in spans]
     if offsets == "auto":
-        convention = likely_convention(document, stated, lambda place, s: holds(text, place, s))
+        convention = likely_convention(document)
         counts.conventions.update([convention] if convention != stated else ())
     convert, moved = converter(text, convention), convention != stated
     return [placed(text, raw, convert, moved) for raw in spans]
@@ -104,7 +104,7 @@ def _places(
 def _count_label(label: str, text: str, position: tuple[int, int] | None, counts: SpanCounts) -> None:
     shown = label if label.isprintable() else _shown(label)
     counts.labels[shown] += 1
-    if position is not None and position[1] - position[0] <= _COUNTED:
+    if position is not None:
         counts.label_tokens[shown] += len(tokens(text[position[0] : position[1]]))
 
 

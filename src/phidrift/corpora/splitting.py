@@ -28,12 +28,12 @@ def grouped_split(
     Groups are walked in seeded order, whatever their size, so that the test split is no sample of the small ones:
     until they hold about `test` documents, and at least 5 groups (half of the groups, where there are fewer than
     10). If that is over a tenth too many, `test` of them are drawn and the others are left out, since their
-    groups are in test. With fewer than 5 groups, documents are drawn instead of groups.
+    groups are in test. If all documents are of one group, documents are drawn.
     """
     groups: dict[str, list[Document]] = defaultdict(list)
     for document in documents:
         groups[str(document.meta["group"])].append(document)
-    if len(groups) < _FEWEST_GROUPS:
+    if len(groups) < 2:
         ranked = seeded_order(documents, seed)
         return ranked[test:], ranked[:test], 0
     order = sorted(groups, key=lambda group: seeded_key(seed, group))

@@ -1,28 +1,22 @@
 """Reader of Ai4Privacy's releases: one templated message a row, in each of their shapes."""
 
-import ast
-import hashlib
-import json
 import logging
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from phidrift.corpora.files import source_files
+from phidrift.corpora.readers.fields import digest, is_english, numbered, stated_id, unpacked
 from phidrift.corpora.rows import ROW_SUFFIXES, rows
 from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, ReadOptions, Reject
 
 LOG = logging.getLogger(__name__)
 _TEXTS = ("source_text", "unmasked_text", "Filled Template")
 _TEMPLATES = ("target_text", "masked_text", "Template")
-_SPLITS = {"train": "train", "validation": "test", "test": "test"}
-_REGIONS = ("US", "GB", "UK", "IE", "AU", "NZ")  # Canada's and India's rows are not all English
+_SPLIT_NAMES = {"train": "train", "validation": "test", "test": "test"}
 _NUMBERED = re.compile(r"_\d+$")
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*_\d+)\]")
-_NO_COMMA = re.compile(r"\}\s+\{")
-_LONGEST = 200_000  # characters of a list that is stored as a string
 
 Gap = tuple[int, int]
 
@@ -38,8 +32,7 @@ def read_ai4privacy(path: Path, options: ReadOptions, reject: Reject) -> Iterato
     - the template, where a release has neither (43k: `Template`): see `filled_spans`.
 
     The token columns are not read: they are wrong in places. A number after an underscore is no part of a label
-    (COUNTY_1). A row is English if its `language` begins with "en"; without a language, if its `locale` or `region`
-    does so or is a country of English alone; without any of them. How many rows were passed over is logged.
+    (COUNTY_1). Rows in another language (see fields.is_english) are passed over; how many is logged.
 
     The id is `uid` where there is one. The group is the template (`target_text`, `masked_text`, `Template`), so that
     none stands on both sides of a split. Where the path names no split, `set` or `split` does; validation is test.
@@ -52,7 +45,7 @@ def read_ai4privacy(path: Path, options: ReadOptions, reject: Reject) -> Iterato
     for file in source_files(path, ROW_SUFFIXES):
         passed_over = 0
         for number, where, record in rows(file, options, reject):
-            if not _is_english(record):
+            if not is_english(record):
                 passed_over += 1
                 continue
             text, template = _first_text(record, _TEXTS), _first_text(record, _TEMPLATES)
@@ -63,11 +56,9 @@ def read_ai4privacy(path: Path, options: ReadOptions, reject: Reject) -> Iterato
             if isinstance(spans, str):
                 reject(where, spans)
                 continue
-            uid = record.get("uid")
-            has_uid = isinstance(uid, str | int) and uid != ""
-            identity = str(uid) if has_uid else f"{file.name}-{number:06d}"
-            split = file.split or _SPLITS.get(str(record.get("set") or record.get("split")).casefold())
-            group = identity if template is None else _digest(template)
+            identity, has_uid = stated_id(record, ("uid",), f"{file.name}-{number:06d}")
+            split = file.split or _SPLIT_NAMES.get(str(record.get("set") or record.get("split")).casefold())
+            group = None if template is None else digest(template)
             yield RawDocument(identity, text, spans, split, group, where, field, stated_id=has_uid)
         if passed_over:
             LOG.info("%s: %d rows passed over, which are not in English", file.path, passed_over)
@@ -77,31 +68,19 @@ def _first_text(record: dict[str, Any], fields: Sequence[str]) -> str | None:
     return next((record[field] for field in fields if isinstance(record.get(field), str)), None)
 
 
-def _is_english(record: dict[str, Any]) -> bool:
-    language, place = _first_code(record, "language"), _first_code(record, "locale", "region")
-    if language or not place:
-        return not language or language.startswith("EN")
-    return place == "EN" or place.startswith(("EN_", "EN-")) or place in _REGIONS
-
-
-def _first_code(record: dict[str, Any], *fields: str) -> str:
-    codes = (record[field].strip().upper() for field in fields if isinstance(record.get(field), str))
-    return next((code for code in codes if code), "")
-
-
 def _spans(record: dict[str, Any], text: str, template: str | None) -> tuple[str, tuple[RawSpan, ...] | str]:
     """(field, spans), or (field, why there are none)."""
     if template is not None and record.get("privacy_mask") is None and record.get("span_labels") is None:
         return "Template", filled_spans(template, text)
-    masks = _decoded(record.get("privacy_mask"))
+    masks = unpacked(record.get("privacy_mask"))
     if isinstance(masks, list):
         return "privacy_mask", tuple(_masked(mask) for mask in masks)
-    stretches = _decoded(record.get("span_labels"))
+    stretches = unpacked(record.get("span_labels"))
     if not isinstance(stretches, list):
         return "privacy_mask", "field 'privacy_mask' must be a list of spans, or that list as a string"
     values = masks if isinstance(masks, dict) else {}
-    spans = (_stretch(stretch, values) for stretch in stretches)
-    return "span_labels", tuple(span for span in spans if span.label != "O")
+    spans = enumerate(_stretch(stretch, values) for stretch in stretches)
+    return "span_labels", numbered((place, span) for place, span in spans if span.label != "O")
 
 
 def _masked(mask: object) -> RawSpan:
@@ -174,31 +153,3 @@ def _leftmost(literals: Sequence[str], text: str) -> list[Gap] | None:
         gaps.append((position, found))
         position = found + len(literal)
     return [*gaps, (position, stop)]
-
-
-def _decoded(value: object) -> object:
-    """A list or mapping that was stored as a string: JSON, or as Python or NumPy print it (literals only)."""
-    if not isinstance(value, str):
-        return value
-    if len(value) > _LONGEST:
-        return None
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        pass
-    literal = _literal(value)
-    # NumPy prints no comma between the items of a list. None of ours is None itself.
-    return _literal(_NO_COMMA.sub("}, {", value)) if literal is None else literal
-
-
-def _literal(value: str) -> object:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a backslash that escapes nothing ("\d"), which real values hold
-        try:
-            return ast.literal_eval(value)
-        except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError):
-            return None
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

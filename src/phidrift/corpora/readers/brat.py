@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from phidrift.corpora.files import all_files, source_files, split_suffix, whole_text
+from phidrift.corpora.readers.fields import numbered
 from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, ReadOptions, Reject
 
 # Relations, events, attributes (A, M), normalisations, notes and equivalences say nothing about where spans stand.
@@ -46,18 +47,16 @@ def read_brat(path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawD
         if text is None:
             continue
         if not beside:
-            yield RawDocument(source.name, text, None, source.split, source.name, where)
+            yield RawDocument(source.name, text, None, source.split, None, where)
             continue
         content = whole_text(beside[0], options, reject)
         if content is not None:
             spans = spans_of(content)
-            yield RawDocument(
-                source.name, text, spans, source.split, source.name, where, field=beside[0].name
-            )
+            yield RawDocument(source.name, text, spans, source.split, None, where, field=beside[0].name)
 
 
 def spans_of(content: str) -> tuple[RawSpan, ...]:
-    """The spans of an .ann file, in its order.
+    """The spans of an .ann file, in its order; their `number` counts its lines from 0.
 
     `T1 TAB label 0 5 TAB surface` is one span. `T1 TAB label 0 5;8 12 TAB surface` is discontinuous: each fragment
     becomes a span of its own, whose surface is cut from the whole by the fragments' lengths, since brat joins the
@@ -70,12 +69,11 @@ def spans_of(content: str) -> tuple[RawSpan, ...]:
     >>> [(s.start, s.end, s.surface) for s in spans_of("T1\\tNAME 0 3;8 10\\tLee Ng\\nR1\\tOf Arg1:T1 Arg2:T2\\n")]
     [(0, 3, 'Lee'), (8, 10, 'Ng')]
     """
-    spans: list[RawSpan] = []
     # Not splitlines: a surface may hold other line ends of Unicode, or the CR of a text with CR LF.
-    for line in content.split("\n"):
-        if not _OTHER.match(line):
-            spans += _text_bound(line)
-    return tuple(spans)
+    lines = enumerate(content.split("\n"))
+    return numbered(
+        (place, span) for place, line in lines if not _OTHER.match(line) for span in _text_bound(line)
+    )
 
 
 def _text_bound(line: str) -> list[RawSpan]:

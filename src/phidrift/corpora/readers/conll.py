@@ -60,7 +60,7 @@ def read_conll(path: Path, options: ReadOptions, reject: Reject) -> Iterator[Raw
             text, spans = text_and_spans(draft.sentences)
             draft.sentences.clear()  # the draft lives on while the next is read
             name = f"{file.name}-{number:06d}"
-            yield RawDocument(name, text, spans, file.split, name, draft.where, field="tags")
+            yield RawDocument(name, text, spans, file.split, None, draft.where, field="tags")
 
 
 def text_and_spans(sentences: Sequence[Sequence[Token]]) -> tuple[str, tuple[RawSpan, ...]]:
@@ -68,8 +68,9 @@ def text_and_spans(sentences: Sequence[Sequence[Token]]) -> tuple[str, tuple[Raw
 
     Tokens are taken as they are, even empty or with blanks inside. Surfaces are cut from the tokens.
 
-    >>> text_and_spans([[("Dr", "O"), ("Lee", "B-NAME")], [("Home", "O")]])
-    ('Dr Lee\\nHome', (RawSpan(start=3, end=6, label='NAME', surface='Lee'),))
+    >>> text, spans = text_and_spans([[("Dr", "O"), ("Lee", "B-NAME")], [("Home", "O")]])
+    >>> text, spans[0].start, spans[0].end, spans[0].surface
+    ('Dr Lee\\nHome', 3, 6, 'Lee')
     """
     parts: list[str] = []
     spans: list[RawSpan] = []

@@ -6,11 +6,11 @@ from typing import Any
 
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.files import safe_name
+from phidrift.corpora.readers.fields import SPLITS
 from phidrift.corpora.readers.jsonl import SPAN_FIELDS, document_of, only_text_field
 from phidrift.corpora.source import RawDocument, ReadOptions, Reject
 
 _TAG_COLUMNS = ("ner_tags", "tags", "labels")
-_SPLITS = ("train", "test")
 _BATCH = 256  # rows
 # What a folder that isn't as `datasets` wrote it makes its loader and pyarrow raise.
 _BROKEN = (
@@ -47,7 +47,7 @@ def read_hf_datasets(path: Path, options: ReadOptions, reject: Reject) -> Iterat
         place = f"{path}, {split}" if split else f"{path}"
         tags = None if options.text_field else _tag_column(dataset.features, path)
         text_field = "text" if tags else options.text_field or _text_column(dataset.features, path)
-        own_split = split if split in _SPLITS else None
+        own_split = split if split in SPLITS else None
         for number, record in _records(dataset, place, reject):
             where = f"{place}, row {number}"
             rows_of_spans = {name: _rows_of(record[name]) for name in SPAN_FIELDS if name in record}

@@ -42,7 +42,7 @@ def read_i2b2(path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawD
             continue
         tags = root.find("TAGS")
         spans = () if tags is None else tuple(_span(tag) for tag in tags)
-        group = file.stem.rpartition("-")[0] or file.stem
+        group = file.stem.rpartition("-")[0] or None
         crlf = b"\r\n" in content
         where = f"{file.path}:1"
         yield RawDocument(

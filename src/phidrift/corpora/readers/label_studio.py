@@ -6,6 +6,7 @@ from typing import Any
 
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.files import source_files
+from phidrift.corpora.readers.fields import group_of, numbered, stated_id
 from phidrift.corpora.rows import JSON_SUFFIXES, rows
 from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, ReadOptions, Reject
 
@@ -27,8 +28,8 @@ def read_label_studio(path: Path, options: ReadOptions, reject: Reject) -> Itera
     skipped is not the same as free of entities. Predictions are not read.
 
     An item of JSON-MIN has its fields side by side: `{id, text, label: [{start, end, text, labels: [...]}]}`,
-    whatever the list of regions is called. Without such a list it has no entity if it names an `annotation_id`,
-    else it is unlabelled.
+    whatever the list of regions is called; several are read as one. Without such a list it has no entity if it names
+    an `annotation_id`, else it is unlabelled.
 
     The text is `options.text_field` of `data`, or else `text`, or else the only string there; the first task of a
     file decides. The group is `options.group_field` of `data`, `meta` or the task, or else the id.
@@ -50,16 +51,15 @@ def read_label_studio(path: Path, options: ReadOptions, reject: Reject) -> Itera
                 reject(where, f"field {text_field or 'text'!r} must be a string")
                 continue
             field, regions, problem = _regions(task) if full else _minimal_regions(task)
-            stated = task.get("id")
-            has_id = isinstance(stated, str | int) and stated != ""
-            identity = str(stated) if has_id else f"{file.name}-{number:06d}"
-            group = _group(task, fields, options.group_field) if options.group_field else identity
-            if group is None:
-                problem = f"field {options.group_field!r} is missing, which says what belongs together"
-            if problem or group is None:
+            if problem:
                 reject(where, problem)
                 continue
-            spans = None if regions is None else tuple(span for region in regions for span in _spans(region))
+            identity, has_id = stated_id(task, ("id",), f"{file.name}-{number:06d}")
+            meta = task["meta"] if isinstance(task.get("meta"), dict) else {}
+            group, stated = group_of(fields, options, None, where, reject, meta, task)
+            if not stated:
+                continue
+            spans = None if regions is None else _spans(regions)
             yield RawDocument(identity, text, spans, file.split, group, where, field, stated_id=has_id)
 
 
@@ -74,17 +74,10 @@ def _text_field(fields: dict[str, Any], path: Path) -> str | None:
     found = [name for name, value in fields.items() if isinstance(value, str)]
     if len(found) > 1:
         listed = ", ".join(repr(name) for name in found[:20])
-        mend = "name it (--text-field, or text_field in params.yaml)"
-        raise PhidriftError(f"which field holds the text? There are {listed}", where=path, mend=mend)
+        raise PhidriftError(
+            f"which field holds the text? There are {listed}", where=path, mend="state text_field"
+        )
     return found[0] if found else None
-
-
-def _group(task: dict[str, Any], fields: dict[str, Any], name: str) -> str | None:
-    meta = task.get("meta")
-    for holder in (fields, meta if isinstance(meta, dict) else {}, task):
-        if holder.get(name) is not None:
-            return str(holder[name])
-    return None
 
 
 def _regions(task: dict[str, Any]) -> tuple[str, list[Any] | None, str]:
@@ -95,13 +88,13 @@ def _regions(task: dict[str, Any]) -> tuple[str, list[Any] | None, str]:
         return field, None, ""
     if not isinstance(annotations, list) or not all(isinstance(item, dict) for item in annotations):
         return field, None, f"field {field!r} must be a list of objects"
-    kept = next((item for item in annotations if not item.get("was_cancelled")), None)
-    if kept is None:
+    place = next((n for n, item in enumerate(annotations) if not item.get("was_cancelled")), None)
+    if place is None:
         return field, None, ""
-    result = kept.get("result")
+    result = annotations[place].get("result")
     if not isinstance(result, list):
         return field, None, f"field 'result' of its {field} must be a list"
-    return field, result, ""
+    return f"{field}[{place}].result", result, ""
 
 
 def _minimal_regions(item: dict[str, Any]) -> tuple[str, list[Any] | None, str]:
@@ -116,7 +109,12 @@ def _is_region_list(value: object) -> bool:
     return isinstance(value, list) and any(isinstance(item, dict) and "labels" in item for item in value)
 
 
-def _spans(region: object) -> list[RawSpan]:
+def _spans(regions: list[Any]) -> tuple[RawSpan, ...]:
+    return numbered((place, span) for place, region in enumerate(regions) for span in _labelled(region))
+
+
+def _labelled(region: object) -> list[RawSpan]:
+    """A span for each label of a region."""
     kind = region.get("type") if isinstance(region, dict) else None
     if not isinstance(region, dict) or not isinstance(kind, str):
         return [MALFORMED]

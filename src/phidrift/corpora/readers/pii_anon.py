@@ -1,6 +1,5 @@
 """Reader of the pii-anon evaluation data, and of ambientmeta's benchmark, which has the same annotations."""
 
-import hashlib
 import logging
 import re
 from collections.abc import Iterator
@@ -8,19 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from phidrift.corpora.files import source_files
+from phidrift.corpora.readers.fields import digest, group_of, is_english, object_span, stated_id
 from phidrift.corpora.rows import JSON_SUFFIXES, Row, rows
-from phidrift.corpora.source import MALFORMED, RawDocument, RawSpan, ReadOptions, Reject
+from phidrift.corpora.source import RawDocument, RawSpan, ReadOptions, Reject
 
 LOG = logging.getLogger(__name__)
 _DIGITS = re.compile(r"\d+")
 _OPENING = 40  # characters
+_KEYS = ("entity_type", "start", "end", "text")
 
 
 def read_pii_anon(path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawDocument]:
     """English records of the JSON-lines files (or JSON arrays) at or below `path`.
 
     A record is `{record_id (or id), text, annotations: [{entity_type, start, end, text}], language}`, offsets in code
-    points, end exclusive. Null or no annotations: unlabelled. Records whose language doesn't begin with `en` are
+    points, end exclusive. Null or no annotations: unlabelled. Records in another language (see fields.is_english) are
     passed over, and so are `nested_entities`, parts of another entity (the local part of an e-mail address as a
     name, a city in a company's name) that would make two spans of one. Both are counted in the log.
 
@@ -39,7 +40,7 @@ def read_pii_anon(path: Path, options: ReadOptions, reject: Reject) -> Iterator[
     for file in source_files(path, JSON_SUFFIXES):
         foreign = nested = 0
         for row in rows(file, options, reject):
-            if not _is_english(row[2].get("language")):
+            if not is_english(row[2]):
                 foreign += 1
                 continue
             document = _document(row, file.name, file.split, options, reject)
@@ -52,40 +53,23 @@ def read_pii_anon(path: Path, options: ReadOptions, reject: Reject) -> Iterator[
             LOG.info("%s: %d entities inside others passed over", file.path, nested)
 
 
-def _is_english(language: object) -> bool:
-    return language is None or str(language).casefold().startswith("en")
-
-
 def _document(
     row: Row, name: str, split: str | None, options: ReadOptions, reject: Reject
 ) -> RawDocument | None:
     number, where, record = row
-    text_field, group_field = options.text_field or "text", options.group_field
+    text_field = options.text_field or "text"
     text, items = record.get(text_field), record.get("annotations")
-    group = record.get(group_field) if group_field else None
     if not isinstance(text, str):
         reject(where, f"field {text_field!r} must be a string")
     elif items is not None and not isinstance(items, list):
         reject(where, "field 'annotations' must be a list, or null")
-    elif group_field and group is None:
-        reject(where, f"field {group_field!r} is missing, which says what belongs together")
     else:
-        stated = next((record[key] for key in ("record_id", "id") if record.get(key) is not None), None)
-        has_id = isinstance(stated, str | int) and stated != ""
-        identity = str(stated) if has_id else f"{name}-{number:06d}"
-        spans = None if items is None else tuple(_span(item) for item in items)
-        together = _template(text, spans or ()) if group is None else str(group)
-        return RawDocument(
-            identity, text, spans, split, together, where, field="annotations", stated_id=has_id
-        )
+        spans = None if items is None else tuple(object_span(item, *_KEYS) for item in items)
+        group, stated = group_of(record, options, _template(text, spans or ()), where, reject)
+        if stated:
+            identity, has_id = stated_id(record, ("record_id", "id"), f"{name}-{number:06d}")
+            return RawDocument(identity, text, spans, split, group, where, "annotations", stated_id=has_id)
     return None
-
-
-def _span(item: Any) -> RawSpan:
-    if not isinstance(item, dict) or not isinstance(item.get("entity_type"), str):
-        return MALFORMED
-    surface = item.get("text") if isinstance(item.get("text"), str) else None
-    return RawSpan(item.get("start"), item.get("end"), item["entity_type"], surface)
 
 
 def _nested(items: list[Any]) -> int:
@@ -107,4 +91,4 @@ def _template(text: str, spans: tuple[RawSpan, ...]) -> str:
             position = end
     masked = "".join((*parts, text[position:])).lstrip()
     opening = _DIGITS.sub("0", masked.partition("\n")[0])[:_OPENING]
-    return hashlib.sha256(opening.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return digest(opening)

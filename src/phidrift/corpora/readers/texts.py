@@ -20,4 +20,4 @@ def read_txt(path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawDo
     for file in source_files(path, (".txt", ".text")):
         text = whole_text(file.path, options, reject)
         if text is not None:
-            yield RawDocument(file.name, text, None, file.split, file.name, f"{file.path}:1")
+            yield RawDocument(file.name, text, None, file.split, None, f"{file.path}:1")
