@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phidrift.drift.embedding import load_encoder
+from phidrift.drift.embedding import has_bfloat16, load_encoder
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +30,26 @@ def test_order_and_copies_change_nothing(encode):
 
 def test_no_sentences(encode):
     assert encode([]).shape == (0, 384)
+
+
+def test_bfloat16_is_near_and_of_unit_length(encode):
+    sentences = [
+        "Her knee hurts.",
+        "No.",
+        "The contract was signed in Riga on 3 May 2011 by both parties.",
+        "",
+    ]
+    narrow = load_encoder("embedded/all-minilm-l6-v2", dtype="bfloat16")(sentences)
+    wide = encode(sentences)
+    assert narrow.dtype == np.float32
+    assert np.linalg.norm(narrow, axis=1) == pytest.approx(1, abs=1e-5)
+    assert np.all(np.sum(narrow * wide, axis=1) > 0.999)
+    assert not np.array_equal(narrow, wide)
+
+
+def test_bfloat16_is_read_from_the_processor(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    for flags, expected in [("avx2 avx512f", False), ("avx512f avx512_bf16", True), ("amx_bf16", True)]:
+        (tmp_path / "cpuinfo").write_text(f"flags : {flags}\n", encoding="utf-8")
+        assert has_bfloat16(tmp_path / "cpuinfo") is expected
+    assert has_bfloat16(tmp_path / "none") is False

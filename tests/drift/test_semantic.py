@@ -78,12 +78,12 @@ def test_counted_median_is_the_direct_one(n, monkeypatch):
     points = np.round(np.random.default_rng(n).normal(size=(n, 2)), 1)
     expected = float(np.median(pdist(points)))
     assert semantic.median_distance(points) == pytest.approx(expected, rel=1e-9)
-    monkeypatch.setattr(semantic, "_DIRECT_MEDIAN", 10)
+    monkeypatch.setattr(semantic, "_DIRECT", 10)
     assert semantic.median_distance(points, chunk=17) == pytest.approx(expected, rel=1e-9)
 
 
 def test_counted_median_where_most_points_coincide(monkeypatch):
-    monkeypatch.setattr(semantic, "_DIRECT_MEDIAN", 2)
+    monkeypatch.setattr(semantic, "_DIRECT", 2)
     assert semantic.median_distance(np.array([[0.0, 0.0]] * 9 + [[1.0, 1.0]])) == 0
     assert semantic.median_distance(np.zeros((9, 2))) == 0
 
@@ -157,6 +157,7 @@ def test_cluster_jsd_by_hand():
 
 def test_cluster_jsd_as_sklearn_and_scipy():
     x, y = two_samples(80, 60, 4, 5)
+    x = semantic._sorted_rows(x)  # k-means starts from rows by number
     values = []
     for seed in (0, 1, 2):
         model = KMeans(6, n_init=1, random_state=seed).fit(x)
@@ -169,3 +170,83 @@ def test_cluster_jsd_as_sklearn_and_scipy():
 def test_cluster_jsd_needs_different_sentences():
     with pytest.raises(Undefined, match="fewer than 3 different"):
         semantic.cluster_jsd(np.array([[0.0], [0.0], [1.0]]), np.ones((4, 1)), 3, [0])
+
+
+def near_sphere(n, seed, shift=0.0):
+    points = np.random.default_rng(seed).normal(size=(n, 24)) + shift
+    return (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_large_mmd_is_the_small_ones_to_1e_8():
+    # 2,600 pooled points are computed in float32; the oracle is float64 throughout, with its median by scipy.
+    x, y = near_sphere(1_300, 1), near_sphere(1_300, 2, 0.1)
+    pooled = np.concatenate([x, y]).astype(np.float64)
+    distances = pdist(pooled)
+    gamma = 1 / (2 * np.median(distances) ** 2)
+    w = np.repeat([1 / 1_300, -1 / 1_300], 1_300)
+    expected = w @ rbf_kernel(pooled, pooled, gamma) @ w
+    found = semantic.mmd(x, y)
+    assert found**2 == pytest.approx(expected, abs=1e-8)
+    assert semantic.mmd(x, y, chunk=333) ** 2 == pytest.approx(expected, abs=1e-8)
+    assert semantic.mmd(y, x) == found
+    assert semantic.mmd(x[::-1], np.roll(y, 7, axis=0)) == found
+    assert semantic.mmd(x, np.concatenate([x, x, x])) == 0
+
+
+def test_mmd_of_a_far_outlier_is_still_exact():
+    # One point far off leaves float32 no digits for the others: float64 has them.
+    x, y = near_sphere(1_100, 3), near_sphere(1_100, 4, 0.2)
+    x[0] = 1e4
+    pooled = np.concatenate([x, y]).astype(np.float64)
+    gamma = 1 / (2 * np.median(pdist(pooled)) ** 2)
+    w = np.repeat([1 / 1_100, -1 / 1_100], 1_100)
+    expected = w @ rbf_kernel(pooled, pooled, gamma) @ w
+    assert semantic.mmd(x, y) ** 2 == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_bracket_that_misses_the_median_changes_nothing(monkeypatch):
+    points = near_sphere(300, 5).astype(np.float64)
+    monkeypatch.setattr(semantic, "_DIRECT", 10)
+    for bracket in [(0.0, 0.1), (0.9, 1.0), (0.5, 0.5)]:
+        monkeypatch.setattr(semantic, "_BRACKET", bracket)
+        assert semantic.median_distance(points, 64) == pytest.approx(np.median(pdist(points)), rel=1e-9)
+
+
+METRICS = {
+    "mmd": semantic.mmd,
+    "frechet": semantic.frechet_distance,
+    "mean": semantic.embedding_mean_distance,
+    "cluster": lambda x, y: semantic.cluster_jsd(x, y, 2, [0]),
+}
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_what_cannot_be_measured_says_why(metric):
+    good = near_sphere(6, 6)
+    for bad in (np.nan, np.inf, -np.inf):
+        broken = good.copy()
+        broken[2, 3] = bad
+        for pair in [(broken, good), (good, broken)]:
+            with pytest.raises(Undefined, match="NaN, infinite"):
+                metric(*pair)
+    for empty in (np.zeros((0, 24)), np.zeros((0, 0))):
+        with pytest.raises(Undefined):
+            metric(good, empty)
+        with pytest.raises(Undefined):
+            metric(empty, good)
+    with pytest.raises(Undefined, match="dimensions"):
+        metric(good, good[:, :5])
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_order_changes_no_bit_and_itself_is_zero(metric):
+    x, y = near_sphere(40, 7), near_sphere(30, 8)
+    assert metric(x, y) > 0
+    assert metric(x[::-1], y[::-1]) == metric(x, y)
+    assert metric(x, x[::-1]) == 0
+
+
+@pytest.mark.parametrize("name", ["mmd", "frechet", "mean"])
+def test_exactly_symmetric(name):
+    x, y = near_sphere(40, 9), near_sphere(30, 10)
+    assert METRICS[name](x, y) == METRICS[name](y, x)
