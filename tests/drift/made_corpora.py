@@ -29,11 +29,10 @@ def fake_encoder(sentences):
 
 
 def fake_scorer(texts, most):
-    """One token a chunk, 2 nats each, within the limit."""
-    sizes, left = [], most
+    """One token a chunk, 2 nats each, until the limit is reached."""
+    sizes = []
     for text in texts:
-        sizes.append(min(len(units.chunks(text)), left))
-        left -= sizes[-1]
+        sizes.append(min(len(units.chunks(text)), most) if sum(sizes) < most else 0)
     return 2.0 * np.array(sizes), np.array(sizes, dtype=np.int64)
 
 

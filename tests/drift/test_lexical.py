@@ -56,6 +56,25 @@ def test_jsd_refuses_different_vocabularies():
         lexical.jsd([1, 2], [1, 2, 3])
 
 
+@given(
+    st.dictionaries(st.integers(0, 30), st.integers(1, 9), min_size=1),
+    st.dictionaries(st.integers(0, 30), st.integers(1, 9), min_size=1),
+    st.sampled_from([0.0, 1e-12, 0.1]),
+)
+def test_jsd_of_counts_is_jsd_over_the_union(a, b, smoothing):
+    union = sorted(a.keys() | b.keys())
+    expected = lexical.jsd([a.get(n, 0) for n in union], [b.get(n, 0) for n in union], smoothing)
+    sides = [(np.array(sorted(side)), np.array([side[n] for n in sorted(side)])) for side in (a, b)]
+    assert lexical.jsd_of_counts(*sides, smoothing) == expected
+
+
+def test_jsd_of_no_counts_is_undefined():
+    nothing, something = (np.zeros(0, dtype=np.int64),) * 2, (np.array([3]), np.array([1]))
+    for sides in ((nothing, something), (something, nothing), (nothing, nothing)):
+        with pytest.raises(Undefined, match="no n-grams"):
+            lexical.jsd_of_counts(*sides)
+
+
 def test_jsd_of_nothing_is_undefined():
     with pytest.raises(Undefined, match="no n-grams"):
         lexical.jsd([0, 0], [1, 0])
@@ -87,6 +106,23 @@ def test_mtld_by_hand():
 def test_mtld_without_repetition_is_the_length():
     assert lexical.mtld([list("abcd")]) == 4
     assert lexical.mtld([list("ab"), list("cd")]) == 4
+
+
+@given(WORDS, st.sampled_from([0.3, 0.5, 0.72, 0.9]))
+def test_mtld_factors_are_those_of_a_check_at_every_word(words, threshold):
+    factors, start = 0.0, 0
+    for end in range(1, len(words) + 1):
+        if len(set(words[start:end])) / (end - start) <= threshold:
+            factors, start = factors + 1, end
+    if rest := words[start:]:
+        factors += (1 - len(set(rest)) / len(rest)) / (1 - threshold)
+    assert lexical.mtld_factors(words, threshold) == factors
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 1.5, float("nan")])
+def test_mtld_refuses_a_threshold_that_no_text_has(threshold):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        lexical.mtld_factors(["a"], threshold)
 
 
 def test_mtld_of_nothing_is_undefined():

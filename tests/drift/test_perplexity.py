@@ -91,11 +91,13 @@ def test_first_token_is_predicted_only_after_bos(model):
     assert document_nll(["abc"], model, Letters(None))[1].tolist() == [2]
 
 
-def test_limit_cuts_the_last_document(model):
+def test_the_limit_ends_the_reading_and_cuts_a_single_document(model):
     nll, predicted = document_nll(["abcd", "efgh", "ijkl"], model, Letters(1), most=6)
-    assert predicted.tolist() == [4, 2, 0]
-    whole = document_nll(["abcd", "ef"], model, Letters(1))[0]
+    assert predicted.tolist() == [4, 4, 0]  # at 4 of 6 another document is read, whole
+    whole = document_nll(["abcd", "efgh"], model, Letters(1))[0]
     np.testing.assert_allclose(nll, [*whole, 0], rtol=1e-5)
+    for bos in (1, None):
+        assert document_nll(["abcdefghi", "ab"], model, Letters(bos), most=3)[1].tolist() == [3, 0]
 
 
 def test_perplexity_of_a_corpus_is_not_the_mean_of_documents():

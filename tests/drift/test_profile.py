@@ -8,8 +8,9 @@ from made_corpora import measured
 
 from phidrift.core import text as units
 from phidrift.core.errors import PhidriftError
-from phidrift.drift import lexical, load_profile, profile, save_profile
-from phidrift.drift.profile import COLUMNS, content_digest
+from phidrift.drift import lexical, load_profile, merge_profiles, profile, save_profile
+from phidrift.drift.counting import COLUMNS
+from phidrift.drift.profile import content_digest
 
 TEXTS = [
     "Name: Ann Lee\nDOB: 3 May\n- MRI of knee, 10% worse\n1.5 mg daily. Seen at 10:30.",
@@ -84,13 +85,16 @@ def test_words_and_factors_belong_to_their_documents():
 def test_limits_are_kept_and_taken_by_hash():
     found = measured(TEXTS, sentences=4, lm_tokens=10)
     assert len(found.embeddings) == 4
-    assert found.predicted.sum() == 10
+    # A document is scored whole, and none after ten tokens are reached.
+    assert 10 <= found.predicted.sum() < 10 + found.predicted.max()
     whole = measured(TEXTS)
     assert np.array_equal(found.embeddings, whole.embeddings[:4])
     assert np.array_equal(found.sentence_documents, whole.sentence_documents[:4])
     taken = found.predicted > 0
     last = np.flatnonzero(taken)[-1]
-    assert np.array_equal(found.predicted[:last], whole.predicted[:last])
+    assert np.array_equal(found.predicted[: last + 1], np.minimum(whole.predicted[: last + 1], 10))
+    assert not found.predicted[last + 1 :].any()
+    assert found.predicted[:last].sum() < 10
 
 
 def test_without_models():
@@ -121,3 +125,32 @@ def test_saved_and_loaded_is_the_same_and_bytes_repeat(tmp_path):
 def test_a_missing_profile_says_what_to_run(tmp_path):
     with pytest.raises(PhidriftError, match="run the stage profiles"):
         load_profile(tmp_path)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(alphabet="abC1 .\n", max_size=40), max_size=9),
+    st.integers(1, 4),
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.randoms(),
+)
+def test_the_profiles_of_parts_merge_into_that_of_the_whole(texts, parts, sentences, lm_tokens, random):
+    limits = {"sentences": sentences, "lm_tokens": lm_tokens}
+    shuffled = random.sample(texts, len(texts))
+    divided = [measured(shuffled[part::parts], **limits) for part in range(parts)]
+    whole = measured(texts, **limits)
+    merged = merge_profiles(divided)
+    assert same(merged, whole)
+    assert merged.word_ids.dtype == whole.word_ids.dtype
+    # Whatever the grouping: the merge of merges too.
+    assert same(merge_profiles([merge_profiles(divided[:1]), *divided[1:]]), whole)
+
+
+def test_only_profiles_measured_alike_merge():
+    with pytest.raises(PhidriftError, match=r"not measured alike.*same encoder, lm, sentences and lm_tokens"):
+        merge_profiles([measured(TEXTS, sentences=4), measured(TEXTS, sentences=5)])
+    with pytest.raises(PhidriftError, match="not measured alike"):
+        merge_profiles([measured(TEXTS), profile(TEXTS)])
+    with pytest.raises(PhidriftError, match="no profile to merge"):
+        merge_profiles([])

@@ -6,7 +6,16 @@ from phidrift.drift import Undefined, structural
 
 
 @pytest.mark.parametrize(
-    ("text", "breaks"), [("", 0), ("a\nb", 1), ("a\r\nb", 1), ("a\rb\n\n", 3), ("a\n\rb", 2)]
+    ("text", "breaks"),
+    [
+        ("", 0),
+        ("a\nb", 1),
+        ("a\r\nb", 1),
+        ("a\rb\n\n", 3),
+        ("a\n\rb", 2),
+        ("\r\r\n\n", 3),
+        ("a\u2028b\x0b", 0),
+    ],
 )
 def test_line_breaks(text, breaks):
     assert structural.line_breaks(text) == breaks

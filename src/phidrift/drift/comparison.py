@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from phidrift.drift.embedding import load_encoder
+from phidrift.drift.embedding import Precision, load_encoder
 from phidrift.drift.perplexity import load_scorer
 from phidrift.drift.profile import Profile, profile
 from phidrift.drift.registry import METRICS, Metric
@@ -172,7 +172,11 @@ def _compare(metric: Metric, reference: Measured, candidate: Measured) -> Compar
         own = (None, None)
     sides = (("reference", reference.floors[name]), ("candidate", candidate.floors[name]))
     problems = [str(each) for each in (full, numbers) if isinstance(each, Undefined)]
-    problems += [f"no floor of the {side}: {each}" for side, each in sides if isinstance(each, Undefined)]
+    problems += [
+        f"no floor of the {side}: {each}"
+        for side, each in sides
+        if isinstance(each, Undefined) and str(each) not in problems
+    ]
     floors = [each for _, each in sides if not isinstance(each, Undefined)]
     similar = metric.kind == "similarity"
     floor = (min(floors) if similar else max(floors)) if len(floors) == 2 else None
@@ -202,14 +206,46 @@ def _first(numbers: Numbers) -> float | None:
     return None if isinstance(numbers, Undefined) else numbers[0]
 
 
-def compare_profiles(
-    reference: Profile, candidate: Profile, settings: Settings | None = None
-) -> dict[str, Comparison]:
-    """All metrics between two profiles, by name; the reference is the test corpus."""
+@dataclass(frozen=True)
+class Drift:
+    """All metrics between two corpora, and what they were measured on.
+
+    Attributes:
+        metrics: name -> comparison, in the order of the registry.
+        sample: size of the samples in tokens, sentences and lm_tokens (None: none could be drawn), `repeats`,
+            `floor_pairs`, `seed`, and for `reference` and `candidate` their documents, their whole size in each of
+            these units, and the mean size of their samples (`drawn`), which hold whole documents.
+    """
+
+    metrics: Mapping[str, Comparison]
+    sample: Mapping[str, Any]
+
+
+def compare_profiles(reference: Profile, candidate: Profile, settings: Settings | None = None) -> Drift:
+    """All metrics between two profiles; the reference is the test corpus.
+
+    Samples are at most half as large as the smaller corpus, so that both have a noise floor.
+    """
     corpora = share_vocabulary([reference, candidate], settings or Settings())
-    sizes = sample_sizes(corpora, corpora[:1], corpora[0].settings)
+    settings = corpora[0].settings
+    sizes = sample_sizes(corpora, corpora, settings)
     measured = [measure(corpus, sizes) for corpus in corpora]
-    return {each.metric: each for each in compare_measured(measured[0], measured[1])}
+    comparisons = compare_measured(measured[0], measured[1])
+    sample: dict[str, Any] = {need: size or None for need, size in sizes.items()}
+    sample |= {name: getattr(settings, name) for name in ("repeats", "floor_pairs", "seed")}
+    for side, corpus, found in zip(("reference", "candidate"), corpora, measured, strict=True):
+        whole = {need: int(of_documents.sum()) for need, of_documents in corpus.sizes.items()}
+        documents = len(corpus.profile.hashes)
+        sample[side] = {"documents": documents, **whole, "drawn": drawn_sizes(found)}
+    return Drift({each.metric: each for each in comparisons}, sample)
+
+
+def drawn_sizes(measured: Measured) -> dict[str, float | None]:
+    """Mean size of a corpus' samples in each of `NEEDS`; None where none could be drawn."""
+    return {
+        need: None if isinstance(samples, Undefined) else float(np.mean([s.size(need) for s in samples]))
+        for need, samples in measured.matched.items()
+    }
 
 
 def compare(
@@ -220,9 +256,10 @@ def compare(
     lm: str | None = None,
     sentences: int = 600,
     lm_tokens: int = 6_000,
+    dtype: Precision = "float32",
     settings: Settings | None = None,
-) -> dict[str, Comparison]:
-    """All 25 metrics between two collections of texts, by name.
+) -> Drift:
+    """All 25 metrics between two collections of texts.
 
     Args:
         reference: the texts to judge by: the test corpus.
@@ -230,10 +267,11 @@ def compare(
         encoder: sentence-transformers model; None skips the semantic metrics (None, with the reason).
         lm: causal language model; None skips perplexity likewise.
         sentences: sentences a corpus to embed, at most.
-        lm_tokens: model tokens a corpus to score, at most.
+        lm_tokens: model tokens a corpus after which no further document is scored.
+        dtype: what the encoder computes in, see `load_encoder`.
         settings: samples, floors, clusters; None: the defaults of `Settings`.
     """
-    encode = load_encoder(encoder) if encoder else None
+    encode = load_encoder(encoder, dtype=dtype) if encoder else None
     score = load_scorer(lm) if lm else None
     first, second = (
         profile(

@@ -1,4 +1,4 @@
-"""Surface metrics: word distributions, diversity, repetition, sentence length, character classes, readability.
+"""Surface metrics: word distributions, diversity, repetition, sentence length, character classes.
 
 Words, tokens, chunks and sentences are those of `phidrift.core.text`. N-grams never cross a document. Counts come as
 arrays of frequencies, one entry per distinct n-gram, so that the same functions serve corpora and samples of them.
@@ -12,6 +12,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from phidrift.drift.readability import flesch_kincaid as flesch_kincaid
+from phidrift.drift.readability import syllables as syllables
 from phidrift.drift.undefined import Undefined
 
 MTLD_THRESHOLD = 0.72
@@ -55,6 +57,28 @@ def jsd(p: npt.ArrayLike, q: npt.ArrayLike, smoothing: float = 0.0) -> float:
     middle = (left + right) / 2
     divergence = (_relative_entropy(left, middle) + _relative_entropy(right, middle)) / 2
     return float(min(max(divergence, 0.0), 1.0))
+
+
+def jsd_of_counts(
+    a: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    b: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    smoothing: float = 0.0,
+) -> float:
+    """`jsd` over the union of two vocabularies, each given as (numbers of its entries, ascending; their counts).
+
+    >>> jsd_of_counts((np.array([3, 7]), np.array([1, 1])), (np.array([7, 9]), np.array([1, 1])))
+    0.5
+    """
+    numbers = np.concatenate((a[0], b[0]))
+    # Two ascending runs: the stable sort merges them in linear time, np.union1d would hash or sort them all.
+    order = np.argsort(numbers, kind="stable")
+    merged = numbers[order]
+    places = np.empty(len(numbers), dtype=np.int64)
+    places[order] = np.cumsum(np.diff(merged, prepend=merged[:1]) != 0)
+    sides = np.zeros((2, int(places.max(initial=-1)) + 1))
+    sides[0, places[: len(a[0])]] = a[1]
+    sides[1, places[len(a[0]) :]] = b[1]
+    return jsd(sides[0], sides[1], smoothing)
 
 
 def _distribution(counts: npt.ArrayLike, smoothing: float) -> npt.NDArray[np.float64]:
@@ -137,15 +161,24 @@ def mtld_factors(words: Sequence[Hashable], threshold: float = MTLD_THRESHOLD) -
     """Factors of one pass over a text: complete ones, and the part of the last that its ratio has come.
 
     The ratio 0.86 at the end of the text, half way from 1 to 0.72, is half a factor.
+
+    Args:
+        words: words of one text, or their numbers.
+        threshold: type-token ratio at which a factor is complete, above 0 and below 1.
     """
-    factors, types, length = 0.0, set[Hashable](), 0
+    if not 0 < threshold < 1:
+        raise ValueError(f"an MTLD threshold lies between 0 and 1: {threshold}")
+    factors, repeats, seen = 0.0, 0, set[Hashable]()
     for word in words:
-        types.add(word)
-        length += 1
-        if len(types) / length <= threshold:
-            factors, types, length = factors + 1, set(), 0
-    if length:
-        factors += (1 - len(types) / length) / (1 - threshold)
+        # A new word raises the ratio: only a repeated one can bring it to the threshold.
+        if word not in seen:
+            seen.add(word)
+            continue
+        repeats += 1
+        if len(seen) / (len(seen) + repeats) <= threshold:
+            factors, repeats, seen = factors + 1, 0, set()
+    if seen:
+        factors += (1 - len(seen) / (len(seen) + repeats)) / (1 - threshold)
     return factors
 
 
@@ -241,44 +274,27 @@ def ratio(part: int, whole: int, reason: str) -> float:
     return part / whole
 
 
+# One call a character and no generator: the answers are kept, and text has few different characters.
 @cache
-def _category(character: str) -> str:
-    return unicodedata.category(character)
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] == "P"
+
+
+@cache
+def _is_digit(character: str) -> bool:
+    return unicodedata.category(character) == "Nd"
 
 
 def has_punctuation(chunk: str) -> bool:
     """Whether a chunk carries punctuation: a character of a Unicode category P*."""
-    return any(_category(character)[0] == "P" for character in chunk)
+    return any(map(_is_punctuation, chunk))
 
 
 def has_digit(chunk: str) -> bool:
     """Whether a chunk carries a decimal digit of any script (Unicode category Nd)."""
-    return any(_category(character) == "Nd" for character in chunk)
+    return any(map(_is_digit, chunk))
 
 
 def is_capitalized(chunk: str) -> bool:
     """Whether a chunk starts with an upper- or title-case letter of any script (Unicode categories Lu, Lt)."""
-    return _category(chunk[0]) in ("Lu", "Lt")
-
-
-@cache
-def syllables(word: str) -> int:
-    """Syllables of one word by textstat: CMU dictionary where it has the word, else hyphenation; a number counts 1."""
-    import textstat
-
-    return int(textstat.textstat.syllable_count(word))
-
-
-def flesch_kincaid(words: int, sentences: int, syllables: int) -> float:
-    """Flesch-Kincaid grade of a corpus from its totals: 0.39 words/sentences + 11.8 syllables/words - 15.59.
-
-    In US school grades, -3.4 up; higher is harder to read. The mean of the documents' grades is another statistic.
-
-    Raises:
-        Undefined: no words or no sentences.
-
-    Source: Kincaid et al. 1975.
-    """
-    if words == 0 or sentences == 0:
-        raise Undefined("no words")
-    return 0.39 * words / sentences + 11.8 * syllables / words - 15.59
+    return unicodedata.category(chunk[0]) in ("Lu", "Lt")

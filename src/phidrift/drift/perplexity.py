@@ -63,7 +63,8 @@ def document_nll(
         texts: documents [n].
         model: causal language model in evaluation mode.
         tokenizer: its tokenizer.
-        most: model tokens in all: documents are taken in the given order, the last one cut, later ones left at 0.
+        most: predicted tokens after which no further document is read, later ones being left at 0; a single document
+            is cut to as many. What a document counts so doesn't depend on the others.
         window: model tokens read at once, at most; at least 2.
         batch_tokens: padded tokens a batch, at most (one window at least).
 
@@ -97,15 +98,16 @@ class _Piece:
 
 def _token_ids(texts: Sequence[str], tokenizer: Any, most: int | None) -> Iterator[list[int]]:
     bos = tokenizer.bos_token_id
-    left = most
+    done = 0
     for text in texts:
-        if left is not None and left <= 0:
+        if most is not None and done >= most:
             return
         ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-        if left is not None:
-            ids = ids[:left]
-            left -= len(ids)
-        yield ids if bos is None else [bos, *ids]
+        ids = ids if bos is None else [bos, *ids]
+        if most is not None:
+            ids = ids[: most + 1]  # the first one is not predicted
+        done += max(len(ids) - 1, 0)
+        yield ids
 
 
 def _windows(documents: Iterator[list[int]], window: int) -> Iterator[_Piece]:

@@ -7,7 +7,7 @@ the word sequence of every document: it is as confidential as the corpus.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,27 +17,9 @@ import numpy.typing as npt
 from phidrift.core import text as units
 from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json, whole_folder, write_json
-from phidrift.drift import lexical, structural
+from phidrift.drift.counting import COLUMNS, count_documents
 from phidrift.drift.embedding import Encoder
 from phidrift.drift.perplexity import Scorer
-
-# What is counted in every document: the numerators and denominators of all ratios.
-COLUMNS = (
-    "tokens",
-    "words",
-    "chunks",
-    "sentences",
-    "squared_sentence_tokens",
-    "syllables",
-    "punctuation_chunks",
-    "digit_chunks",
-    "capitalized_chunks",
-    "special_chunks",
-    "all_caps_tokens",
-    "line_breaks",
-    "key_value_sentences",
-    "bullet_sentences",
-)
 
 
 @dataclass(frozen=True)
@@ -56,6 +38,8 @@ class Profile:
         sentence_documents: the document of each of these sentences [sentences].
         encoder: name of the sentence encoder, None if embeddings were skipped.
         lm: name of the language model, None if perplexity was skipped.
+        sentences: how many sentences were to be embedded, at most.
+        lm_tokens: how many model tokens were to be scored before it stops.
     """
 
     hashes: npt.NDArray[np.uint64]
@@ -69,6 +53,8 @@ class Profile:
     sentence_documents: npt.NDArray[np.int32]
     encoder: str | None
     lm: str | None
+    sentences: int
+    lm_tokens: int
 
     def column(self, name: str) -> npt.NDArray[np.int64]:
         """One of `COLUMNS`, for every document."""
@@ -99,7 +85,7 @@ def profile(
     """Measures a corpus.
 
     Embeddings and perplexity are taken of the first documents in the order of their hashes, which is as good as random
-    and the same however the corpus is ordered; the last of these documents is cut to fit the limit.
+    and the same however the corpus is ordered or divided: the profiles of its parts merge into that of the whole.
 
     Args:
         texts: documents.
@@ -107,61 +93,105 @@ def profile(
         score: language model; None leaves perplexity undefined.
         encoder: name of the encoder.
         lm: name of the language model.
-        sentences: sentences to embed, at most.
-        lm_tokens: model tokens to score, at most.
+        sentences: sentences to embed, at most; the last document's are cut.
+        lm_tokens: model tokens after which no further document is scored; each is cut to as many.
     """
     documents = sorted((_hash(text), text) for text in map(normalise, texts))
     ordered = [text for _, text in documents]
-    words = [units.words(text) for text in ordered]
-    vocabulary = tuple(sorted({word for document in words for word in document}))
-    places = {word: place for place, word in enumerate(vocabulary)}
+    counted = count_documents(ordered)
     embeddings, sentence_documents = _embed(ordered, encode, sentences)
     nll, predicted = _score(ordered, score, lm_tokens)
     return Profile(
         hashes=np.array([number for number, _ in documents], dtype=np.uint64),
-        counts=np.array([_count(text) for text in ordered], dtype=np.int64).reshape(-1, len(COLUMNS)),
-        factors=np.array(
-            [(lexical.mtld_factors(each), lexical.mtld_factors(each[::-1])) for each in words]
-        ).reshape(-1, 2),
-        vocabulary=vocabulary,
-        word_ids=np.array([places[word] for document in words for word in document], dtype=np.int32),
+        counts=counted.counts,
+        factors=counted.factors,
+        vocabulary=counted.vocabulary,
+        word_ids=counted.word_ids,
         nll=nll,
         predicted=predicted,
         embeddings=embeddings,
         sentence_documents=sentence_documents,
         encoder=encoder if encode else None,
         lm=lm if score else None,
+        sentences=sentences,
+        lm_tokens=lm_tokens,
     )
+
+
+def merge_profiles(parts: Sequence[Profile]) -> Profile:
+    """The profile of a corpus from those of its parts: the same as if it had been measured whole.
+
+    It is exact because a part's first documents by hash include all of its documents that are among the whole's first.
+    (Models round differently in other batches: embeddings and perplexity are the same within that.)
+
+    Raises:
+        PhidriftError: no parts, or parts that were measured with other models or limits.
+    """
+    if not parts:
+        raise PhidriftError("there is no profile to merge")
+    same = {(part.encoder, part.lm, part.sentences, part.lm_tokens) for part in parts}
+    if len(same) > 1:
+        mend = "profile all parts with the same encoder, lm, sentences and lm_tokens"
+        raise PhidriftError("these profiles were not measured alike", mend=mend)
+    first = parts[0]
+    hashes = np.concatenate([part.hashes for part in parts])
+    order = np.argsort(hashes, kind="stable")
+    vocabulary = tuple(sorted({word for part in parts for word in part.vocabulary}))
+    predicted = np.concatenate([part.predicted for part in parts])[order]
+    unscored = np.cumsum(predicted) - predicted >= first.lm_tokens
+    embeddings, sentence_documents = _merged_embeddings(parts, order, first.sentences)
+    return Profile(
+        hashes=hashes[order],
+        counts=np.concatenate([part.counts for part in parts])[order],
+        factors=np.concatenate([part.factors for part in parts])[order],
+        vocabulary=vocabulary,
+        word_ids=_merged_words(parts, order, vocabulary),
+        nll=np.where(unscored, 0.0, np.concatenate([part.nll for part in parts])[order]),
+        predicted=np.where(unscored, 0, predicted),
+        embeddings=embeddings,
+        sentence_documents=sentence_documents,
+        encoder=first.encoder,
+        lm=first.lm,
+        sentences=first.sentences,
+        lm_tokens=first.lm_tokens,
+    )
+
+
+def _merged_words(
+    parts: Sequence[Profile], order: npt.NDArray[np.int64], vocabulary: tuple[str, ...]
+) -> npt.NDArray[np.int32]:
+    places = {word: place for place, word in enumerate(vocabulary)}
+    renumbered = [
+        np.array([places[word] for word in part.vocabulary], dtype=np.int32)[part.word_ids] for part in parts
+    ]
+    lengths = np.concatenate([part.column("words") for part in parts])
+    return np.concatenate(renumbered)[_grouped(lengths, order)]
+
+
+def _merged_embeddings(
+    parts: Sequence[Profile], order: npt.NDArray[np.int64], most: int
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    """The first `most` sentences of the documents in order."""
+    # A part without documents knows no dimension.
+    embedded = [part.embeddings for part in parts if len(part.embeddings)] or [parts[0].embeddings]
+    lengths = np.concatenate(
+        [np.bincount(part.sentence_documents, minlength=len(part.hashes)) for part in parts]
+    )
+    taken = _grouped(lengths, order)[:most]
+    documents = np.repeat(np.arange(len(order)), lengths[order])[:most]
+    return np.concatenate(embedded)[taken], documents.astype(np.int32)
+
+
+def _grouped(lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where the items of documents stand, document after document in an order; `lengths` says how many each has."""
+    starts = np.cumsum(lengths) - lengths
+    ordered = lengths[order]
+    before = np.cumsum(ordered) - ordered
+    return np.repeat(starts[order] - before, ordered) + np.arange(ordered.sum())
 
 
 def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def _count(text: str) -> list[int]:
-    tokens, words = units.tokens(text), units.words(text)
-    chunks, sentences = units.chunks(text), units.sentences(text)
-    counts = {
-        "tokens": len(tokens),
-        "words": len(words),
-        "chunks": len(chunks),
-        "sentences": len(sentences),
-        "squared_sentence_tokens": sum(len(units.tokens(sentence)) ** 2 for sentence in sentences),
-        "syllables": sum(map(lexical.syllables, words)),
-        "punctuation_chunks": _number(lexical.has_punctuation, chunks),
-        "digit_chunks": _number(lexical.has_digit, chunks),
-        "capitalized_chunks": _number(lexical.is_capitalized, chunks),
-        "special_chunks": _number(structural.has_special, chunks),
-        "all_caps_tokens": _number(structural.is_all_caps, tokens),
-        "line_breaks": structural.line_breaks(text),
-        "key_value_sentences": _number(structural.is_key_value, sentences),
-        "bullet_sentences": _number(structural.is_bullet, sentences),
-    }
-    return [counts[name] for name in COLUMNS]
-
-
-def _number(holds: Callable[[str], bool], items: Sequence[str]) -> int:
-    return sum(map(holds, items))
 
 
 def _embed(
@@ -204,7 +234,8 @@ def save_profile(profile: Profile, folder: Path) -> None:
         # numpy stamps every member of the archive 1980-01-01.
         np.savez(temporary / "arrays.npz", **{name: getattr(profile, name) for name in _ARRAYS})
         write_json(temporary / "vocabulary.json", profile.vocabulary)
-        about = {"columns": COLUMNS, "encoder": profile.encoder, "lm": profile.lm}
+        names = ("encoder", "lm", "sentences", "lm_tokens")
+        about = {"columns": COLUMNS, **{name: getattr(profile, name) for name in names}}
         write_json(temporary / "profile.json", about)
 
 
@@ -217,11 +248,12 @@ def load_profile(folder: Path) -> Profile:
     if not (folder / "profile.json").is_file():
         raise PhidriftError("no profile here", where=folder, mend="run the stage profiles")
     about = read_json(folder / "profile.json")
-    if tuple(about["columns"]) != COLUMNS:
+    if tuple(about["columns"]) != COLUMNS or "lm_tokens" not in about:
         raise PhidriftError(
             "the profile counts other things", where=folder, mend="run the stage profiles again"
         )
     with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
         loaded = {name: arrays[name] for name in _ARRAYS}
     vocabulary = tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8")))
-    return Profile(vocabulary=vocabulary, encoder=about["encoder"], lm=about["lm"], **loaded)
+    limits = {name: about[name] for name in ("encoder", "lm", "sentences", "lm_tokens")}
+    return Profile(vocabulary=vocabulary, **limits, **loaded)

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from phidrift.drift.profile import COLUMNS, Profile
+from phidrift.drift.counting import COLUMNS
+from phidrift.drift.profile import Profile
 from phidrift.drift.semantic import fit_clusters
 from phidrift.drift.undefined import Undefined
 
@@ -72,28 +73,34 @@ class Corpus:
         }
 
     @cached_property
-    def word_documents(self) -> Ints:
-        """The document of every word [words]."""
-        return np.repeat(np.arange(len(self.profile.hashes)), self.profile.column("words"))
+    def unigrams(self) -> "Grams":
+        """All its words, by their numbers in the shared vocabulary."""
+        return self._within_documents(_numbered(self.word_ids), 1)
 
     @cached_property
-    def bigrams(self) -> tuple[Ints, Ints]:
-        """(bigram, document) of every word bigram; a bigram is one number, the same in all corpora."""
-        first, second = self.word_ids[:-1], self.word_ids[1:]
-        return self._within_documents(first * self.vocabulary_size + second, 2)
+    def bigrams(self) -> "Grams":
+        """All its word bigrams; a bigram is one number, the same in all corpora."""
+        return self._within_documents(self._pairs, 2)
 
     @cached_property
-    def fourgrams(self) -> tuple[Ints, Ints]:
-        """(4-gram, document) of every word 4-gram, numbered within this corpus."""
-        pairs = self.word_ids[:-1] * self.vocabulary_size + self.word_ids[1:]
-        different, places = np.unique(pairs, return_inverse=True)
-        return self._within_documents(places[:-2] * len(different) + places[2:], 4)
+    def fourgrams(self) -> "Grams":
+        """All its word 4-grams, numbered within this corpus."""
+        values, places = self._pairs
+        return self._within_documents(_numbered(places[:-2] * len(values) + places[2:]), 4)
 
-    def _within_documents(self, grams: Ints, n: int) -> tuple[Ints, Ints]:
-        documents = self.word_documents
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints]:
+        """The bigrams of the whole word sequence, those across documents too, as `_numbered` gives them."""
+        return _numbered(self.word_ids[:-1] * self.vocabulary_size + self.word_ids[1:])
+
+    def _within_documents(self, grams: tuple[Ints, Ints], n: int) -> "Grams":
+        values, places = grams
+        lengths = self.profile.column("words")
+        documents = np.repeat(np.arange(len(lengths)), lengths)
         starts = documents[: max(len(documents) - n + 1, 0)]
-        whole = starts == documents[n - 1 :]
-        return grams[whole], starts[whole]
+        ends = np.cumsum(np.maximum(lengths - n + 1, 0))
+        whole = places[starts == documents[n - 1 :]]
+        return Grams(values, whole.astype(np.int32), np.concatenate(([0], ends)))
 
     @cached_property
     def centroids(self) -> list[npt.NDArray[np.float64]]:
@@ -113,6 +120,55 @@ class Corpus:
         salt = hashlib.sha256(f"{self.settings.seed}/{label}/{number}".encode()).digest()[:8]
         keys = _mix(self._document_keys ^ np.uint64(int.from_bytes(salt, "big")))
         return np.argsort(keys, kind="stable")
+
+
+# A sample of fewer n-grams than one in so many different ones is sorted, not counted in a table of them all: its time
+# then doesn't grow with the corpus.
+_SPARSE = 16
+
+
+@dataclass(frozen=True)
+class Grams:
+    """The n-grams of a corpus, so kept that counting those of some documents needs no sorting.
+
+    Attributes:
+        values: numbers of the different n-grams, ascending; some may occur in no document [different].
+        places: of all n-grams, document by document, in `values` [n-grams].
+        bounds: where each document's n-grams start, and the end of the last [documents + 1].
+    """
+
+    values: Ints
+    places: npt.NDArray[np.int32]
+    bounds: Ints
+
+    def count(self, documents: Ints) -> tuple[Ints, Ints]:
+        """(different n-grams of these documents, ascending; how often each occurs)."""
+        starts, sizes = self.bounds[documents], np.diff(self.bounds)[documents]
+        ends = np.cumsum(sizes)
+        taken = self.places[np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())]
+        if len(taken) * _SPARSE < len(self.values):
+            found, counts = np.unique(taken, return_counts=True)
+        else:
+            table = np.bincount(taken, minlength=len(self.values))
+            found = np.flatnonzero(table > 0)
+            counts = table[found]
+        return self.values[found], counts
+
+
+def _numbered(keys: Ints) -> tuple[Ints, Ints]:
+    """(different keys, ascending; the place of each key among them); keys are 0 or more.
+
+    As np.unique with return_inverse, but by a radix sort, which numpy keeps for 16 bits: three times as fast.
+    """
+    order = np.arange(len(keys))
+    for shift in range(0, int(keys.max(initial=1)).bit_length(), 16):
+        digits = ((keys >> shift) & 0xFFFF).astype(np.uint16)
+        order = order[np.argsort(digits[order], kind="stable")]
+    ascending = keys[order]
+    new = np.diff(ascending, prepend=-1) != 0
+    places = np.empty(len(keys), dtype=np.int64)
+    places[order] = np.cumsum(new) - 1
+    return ascending[new], places
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -153,22 +209,18 @@ class Sample:
 
     @cached_property
     def unigrams(self) -> tuple[Ints, Ints]:
-        """(different words, how often each occurs)."""
-        return self._counted((self.corpus.word_ids, self.corpus.word_documents))
+        """(different words, ascending; how often each occurs)."""
+        return self.corpus.unigrams.count(self.documents)
 
     @cached_property
     def bigrams(self) -> tuple[Ints, Ints]:
-        """(different word bigrams, how often each occurs)."""
-        return self._counted(self.corpus.bigrams)
+        """(different word bigrams, ascending; how often each occurs)."""
+        return self.corpus.bigrams.count(self.documents)
 
     @cached_property
     def fourgrams(self) -> tuple[Ints, Ints]:
-        """(different word 4-grams, how often each occurs)."""
-        return self._counted(self.corpus.fourgrams)
-
-    def _counted(self, grams: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-        values, counts = np.unique(grams[0][self._chosen[grams[1]]], return_counts=True)
-        return values, counts
+        """(different word 4-grams, ascending; how often each occurs)."""
+        return self.corpus.fourgrams.count(self.documents)
 
     @property
     def embeddings(self) -> npt.NDArray[np.float32]:

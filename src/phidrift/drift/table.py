@@ -4,12 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from phidrift.drift.comparison import Comparison, Measured, compare_measured, measure
+from phidrift.drift.comparison import Comparison, compare_measured, drawn_sizes, measure
 from phidrift.drift.profile import Profile
 from phidrift.drift.sampling import Settings, sample_sizes, share_vocabulary
-from phidrift.drift.undefined import Undefined
 
 TABLE_COLUMNS = (
     "set",
@@ -74,7 +71,7 @@ def drift_table(
             if pair not in compared:
                 compared[pair] = compare_measured(measured[pair[0]], measured[pair[1]])
     about: dict[str, Any] = {f"sample_{need}": size or None for need, size in sizes.items()}
-    about["drawn"] = {name: dict(_drawn(measured[key])) for name, key in sorted(keys.items())}
+    about["drawn"] = {name: drawn_sizes(measured[key]) for name, key in sorted(keys.items())}
     return [
         line for row in rows for line in _lines(row, compared[keys[row.reference], keys[row.candidate]])
     ], about
@@ -84,9 +81,3 @@ def _lines(row: Row, comparisons: Sequence[Comparison]) -> Iterator[dict[str, An
     of_row = {name: value for name, value in asdict(row).items() if name not in ("candidate", "reference")}
     for comparison in comparisons:
         yield {**of_row, **asdict(comparison)}
-
-
-def _drawn(measured: Measured) -> Iterator[tuple[str, float | None]]:
-    for need, samples in measured.matched.items():
-        sizes = [] if isinstance(samples, Undefined) else [sample.size(need) for sample in samples]
-        yield need, float(np.mean(sizes)) if sizes else None
