@@ -23,7 +23,7 @@ ORDINARY = corpus(1, 30)
 
 WORDLESS = {
     *("jsd_unigram", "jsd_bigram", "entropy_diff", "mtld_diff", "yules_k_diff", "distinct_1_diff"),
-    *("distinct_2_diff", "self_repetition_diff", "readability_diff"),
+    *("distinct_2_diff", "self_repetition_diff", "readability_diff", "vocab_overlap"),
 }
 # name -> (texts, the metrics that have no value against an ordinary corpus)
 BAD = {
@@ -148,9 +148,10 @@ def test_what_cannot_be_measured_says_why():
     assert token["entropy_diff"].startswith(
         "no floor of the candidate: too few documents for samples of 1 tok"
     )
-    # All words on one side and none on the other: nothing is shared, which is a number and no missing one.
+    # All words on one side and none on the other: an overlap of 0 would say that the other words differ.
     overlap = compare(ORDINARY, BAD["only emoji"][0], settings=QUICK).metrics["vocab_overlap"]
-    assert overlap.value_full == overlap.value == 0
+    assert overlap.value_full is overlap.value is None
+    assert "no words" in overlap.reason
 
 
 def test_a_line_end_is_a_line_end():

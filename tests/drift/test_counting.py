@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phidrift.core import text as units
-from phidrift.drift import Settings, lexical, profile, sampling
+from phidrift.drift import Settings, lexical, profile, readability, sampling
 from phidrift.drift.counting import COLUMNS, count_document, count_documents
 
 SHARED = Path(__file__).parents[3] / "shared" / "corpora"
@@ -136,3 +136,10 @@ def test_numbered_is_numpys_unique(keys):
     expected = np.unique(array, return_inverse=True)
     for found, wanted in zip(sampling._numbered(array), expected, strict=True):
         assert found.tolist() == wanted.tolist()
+
+
+def test_a_run_that_is_no_word_costs_no_time():
+    # 90 characters are hyphenated, 101 are not: one syllable in three.
+    assert readability.syllables("a" * 101) == 33
+    assert readability.syllables("5" * 2_000_000) == 666_666
+    assert count_document("b" * 300)[COLUMNS.index("syllables")] == 100

@@ -80,11 +80,13 @@ def test_jsd_of_nothing_is_undefined():
         lexical.jsd([0, 0], [1, 0])
 
 
-@given(st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20), min_size=1))
+@given(st.sets(st.integers(0, 20), min_size=1), st.sets(st.integers(0, 20), min_size=1))
 def test_vocab_overlap(a, b):
     assert lexical.vocab_overlap(a, b) == len(a & b) / len(a | b)
     assert lexical.vocab_overlap(a, b) == lexical.vocab_overlap(b, a)
     assert lexical.vocab_overlap(b, b) == 1
+    with pytest.raises(Undefined, match="no words"):
+        lexical.vocab_overlap(set(), b)
 
 
 @given(COUNTS)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from phidrift.cli.compare import compare
 from phidrift.cli.corpora import corpora, harmonize
 from phidrift.cli.fetch import fetch
 
@@ -67,6 +68,7 @@ def summary() -> None:
 app.command()(harmonize)
 app.command()(corpora)
 app.command()(fetch)
+app.command()(compare)
 
 
 def main() -> None:

@@ -101,7 +101,7 @@ def vocab_overlap(a: Collection[Hashable], b: Collection[Hashable]) -> float:
     0 to 1; symmetric; higher is more alike, so its correlation with degradation is negative. Grows with corpus size.
 
     Raises:
-        Undefined: both sides are empty.
+        Undefined: a side is empty: an overlap of 0 would say that it has other words.
 
     Source: Jaccard 1912.
 
@@ -109,9 +109,9 @@ def vocab_overlap(a: Collection[Hashable], b: Collection[Hashable]) -> float:
     0.3333333333333333
     """
     left, right = set(a), set(b)
-    union = left | right
-    if not union:
+    if not left or not right:
         raise Undefined("no words")
+    union = left | right
     return len(left & right) / len(union)
 
 

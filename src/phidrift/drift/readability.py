@@ -4,10 +4,17 @@ from functools import cache
 
 from phidrift.drift.undefined import Undefined
 
+_LONGEST_WORD = 100  # characters; hyphenation takes time with the square of the length
+
 
 @cache
 def syllables(word: str) -> int:
-    """Syllables of one word by textstat: CMU dictionary where it has the word, else hyphenation; a number counts 1."""
+    """Syllables of one word by textstat: CMU dictionary where it has the word, else hyphenation; a number counts 1.
+
+    A run of over 100 characters is no word of a language, but perhaps a base64 block: one syllable in three characters.
+    """
+    if len(word) > _LONGEST_WORD:
+        return len(word) // 3
     import textstat
 
     return int(textstat.textstat.syllable_count(word))
