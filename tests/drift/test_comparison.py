@@ -196,10 +196,28 @@ def test_every_document_is_as_likely():
     assert np.abs(drawn / 400 - share).max() < 5 * math.sqrt(share * (1 - share) / 400)
 
 
-def test_copies_are_documents_of_their_own():
+def test_copies_go_together():
+    # 30 texts of four words each, three times: a sample of 20 tokens is two texts with all their copies (24).
+    tripled, _ = shared([f"a b c d{n}" for n in range(30)] * 3, HERE)
+    for number in range(20):
+        first, second = draw_disjoint(tripled, "tokens", 20, number)
+        assert first.size("tokens") == second.size("tokens") == 24
+        assert not set(tripled.texts[first.documents]) & set(tripled.texts[second.documents])
+    # All copies of one text are one text: it has a number, and nothing to judge it by.
     twins, _ = shared(["a b c d"] * 20, HERE)
-    assert len(draw(twins, "tokens", 8, 0).documents) == 2
-    assert {tuple(draw(twins, "tokens", 8, n).documents) for n in range(9)} != {(0, 1)}
+    assert len(draw(twins, "tokens", 8, 0).documents) == 20
+    with pytest.raises(Undefined, match="too few documents for samples of 8 tokens"):
+        draw_disjoint(twins, "tokens", 8, 0)
+
+
+def test_copying_a_corpus_moves_neither_its_value_nor_its_floor():
+    settings = dataclasses.replace(QUICK, repeats=40, floor_pairs=40)
+    parts = corpus(11, 120), corpus(12, 120)
+    once = compare(*parts, settings=settings).metrics["jsd_unigram"]
+    copied = compare(*(part * 3 for part in parts), settings=settings).metrics["jsd_unigram"]
+    assert copied.value == pytest.approx(once.value, rel=0.1)
+    assert copied.floor == pytest.approx(once.floor, rel=0.1)
+    assert copied.clear == once.clear
 
 
 def test_disjoint_samples_always_fit_into_a_reference():
@@ -287,3 +305,11 @@ def test_examples_in_docstrings(module):
     result = doctest.testmod(importlib.import_module(f"phidrift.drift{module}"))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_what_is_no_corpus_and_no_setting():
+    with pytest.raises(TypeError, match="not one text"):
+        compare("a text", HERE)
+    for wrong in ({"repeats": 0}, {"floor_pairs": 0}, {"clusters": 0}, {"cluster_seeds": ()}):
+        with pytest.raises(ValueError, match="are the least"):
+            Settings(**wrong)

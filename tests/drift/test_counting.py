@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phidrift.core import text as units
-from phidrift.drift import Settings, lexical, profile, readability, sampling
+from phidrift.drift import Settings, lexical, ngrams, profile, readability, sampling
 from phidrift.drift.counting import COLUMNS, count_document, count_documents
 
 SHARED = Path(__file__).parents[3] / "shared" / "corpora"
@@ -112,7 +112,7 @@ WORDY = st.lists(st.lists(st.sampled_from("abc"), max_size=9).map(" ".join), max
 @given(WORDY, WORDY, st.sampled_from([0, 16, 10**9]), st.data())
 def test_ngrams_of_chosen_documents_are_those_of_a_plain_count(texts, others, sparse, data):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sampling, "_SPARSE", sparse)  # counted in a table, either, sorted
+        patched.setattr(ngrams, "_SPARSE", sparse)  # counted in a table, either, sorted
         corpus, _ = sampling.share_vocabulary([profile(texts), profile(others)], Settings())
         lengths = corpus.profile.column("words")
         documents = np.split(corpus.word_ids, np.cumsum(lengths)[:-1]) if len(lengths) else []
@@ -134,7 +134,7 @@ def test_ngrams_of_chosen_documents_are_those_of_a_plain_count(texts, others, sp
 def test_numbered_is_numpys_unique(keys):
     array = np.array(keys, dtype=np.int64)
     expected = np.unique(array, return_inverse=True)
-    for found, wanted in zip(sampling._numbered(array), expected, strict=True):
+    for found, wanted in zip(ngrams.numbered(array), expected, strict=True):
         assert found.tolist() == wanted.tolist()
 
 

@@ -222,3 +222,11 @@ def test_flesch_kincaid_by_hand():
     assert lexical.flesch_kincaid(10, 2, 15) == pytest.approx(4.06)
     with pytest.raises(Undefined):
         lexical.flesch_kincaid(0, 0, 0)
+
+
+@pytest.mark.parametrize("counts", [[1, -1, 3], [math.nan, 1, 1], [math.inf, 1, 1]])
+def test_what_are_no_counts(counts):
+    with pytest.raises(ValueError, match="finite numbers, none below 0"):
+        lexical.jsd(counts, [1, 1, 1])
+    with pytest.raises(ValueError, match="finite numbers, none below 0"):
+        lexical.entropy(counts)

@@ -185,8 +185,7 @@ def test_names_are_not_shown(labelled):
     result = classifier_two_sample(reference, candidate, words=50)
     assert "keller" not in shown(result)
     assert "tumour" in shown(result)
-    # Numbers are shown from labelled text alone.
-    assert any(word.isdigit() for word in shown(result)) == labelled
+    assert not any(word.isdigit() for word in shown(result))
     assert result.blanked == labelled
     assert result.auc == 1
 
@@ -204,7 +203,7 @@ def test_the_classifier_does_not_see_labelled_names():
 
 
 def test_a_name_missed_by_the_annotators_is_not_shown():
-    # Labelled in 30 documents, missed in 6: in PHI more often than outside.
+    # Labelled in 30 documents, missed in 6: a word that is PHI anywhere is never shown.
     reference = notes(15, 40)
     texts = [each.text[:-1] + " Keller." for each in notes(16, 36)]
     candidate = [marked(text, "Keller") for text in texts[:30]] + [
@@ -239,6 +238,36 @@ def test_what_looks_like_a_name_in_unlabelled_text():
     lower = [MarkedText(f"{each.text[:-1]} keller keller.") for each in notes(21, 40)]
     upper = [*reference, MarkedText("Seen by Keller.")]
     assert "keller" not in shown(classifier_two_sample(upper, lower, words=50))
+
+
+def test_addresses_neither_show_a_name_nor_clear_it():
+    reference = [MarkedText(each.text) for each in notes(22, 40)]
+    # The mail address writes the name in lower case, beside the signature that doesn't.
+    signed = [
+        MarkedText(f"{each.text[:-1]} by Keller at keller@example.org again.") for each in notes(23, 40)
+    ]
+    found = shown(classifier_two_sample(reference, signed, words=50))
+    assert "again" in found
+    assert not found & {"keller", "example", "org"}
+    alone = [MarkedText(f"{each.text[:-1]} see https://example.org/keller again.") for each in notes(24, 40)]
+    assert "keller" not in shown(classifier_two_sample(reference, alone, words=50))
+
+
+def test_a_word_marked_once_is_never_shown():
+    # Marked in one document of 40 and left open in 39.
+    reference = notes(25, 40)
+    texts = [each.text[:-1] + " keller." for each in notes(26, 40)]
+    candidate = [marked(texts[0], "keller"), *(MarkedText(text, ()) for text in texts[1:])]
+    assert "keller" not in shown(classifier_two_sample(reference, candidate, words=50))
+
+
+def test_the_interval_does_not_jump_where_errors_end():
+    reference, candidate = notes(27, 60), notes(28, 60, ["tumour"], 1.0)
+    perfect = classifier_two_sample(reference, candidate)
+    nearly = classifier_two_sample(reference, [*candidate[:-4], *notes(29, 4)])
+    assert perfect.auc == 1
+    assert 0.9 < nearly.auc < 1
+    assert nearly.interval[0] <= perfect.interval[0]
 
 
 TOO_LITTLE = {

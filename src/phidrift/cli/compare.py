@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from phidrift.cli.outputs import refuse_overwriting
 from phidrift.core.errors import PhidriftError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def compare(
     candidate: Annotated[Path, typer.Argument(help="The corpus whose distance from it is measured.")],
     reference_format: Annotated[str | None, typer.Option(help="Without, it is recognised.")] = None,
     candidate_format: Annotated[str | None, typer.Option(help="Without, it is recognised.")] = None,
-    text_field: Annotated[str | None, typer.Option(help="The field or column that holds the text.")] = None,
+    reference_text_field: Annotated[str | None, typer.Option(help="Its field or column of text.")] = None,
+    candidate_text_field: Annotated[str | None, typer.Option(help="Its field or column of text.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything here.")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the table here.")] = None,
     html_file: Annotated[
@@ -58,13 +60,9 @@ def compare(
     from phidrift.report.comparison_page import comparison_page
 
     left_out = _skipped(skip)
-    for path in (json_file, csv_file, html_file):
-        if path is not None:
-            _refuse_output(path, (reference, candidate))
-    (about, documents), (other_about, others) = (
-        _read(path, name, text_field)
-        for path, name in ((reference, reference_format), (candidate, candidate_format))
-    )
+    refuse_overwriting([reference, candidate], json_file, csv_file, html_file)
+    about, documents = _read(reference, reference_format, reference_text_field)
+    other_about, others = _read(candidate, candidate_format, candidate_text_field)
     settings = Settings(seed=seed, repeats=repeats, floor_pairs=floor_pairs, sample_tokens=sample_tokens)
     models = (None if "semantic" in left_out else encoder, None if "perplexity" in left_out else lm)
     profiles = _profiles(documents, others, models[0], models[1], encoder_dtype)
@@ -81,18 +79,6 @@ def compare(
         write_text(
             html_file, comparison_page(result, title(result), explanations(result), extra_lines(result)[1:])
         )
-
-
-def _refuse_output(path: Path, corpora: Sequence[Path]) -> None:
-    """Nothing is ever written into a corpus, least of all over it."""
-    if path.is_dir():
-        raise PhidriftError("this is a folder", where=path, mend="name a file")
-    for corpus in corpora:
-        inside = corpus.is_dir() and path.resolve().is_relative_to(corpus.resolve())
-        if inside or path.resolve() == corpus.resolve():
-            raise PhidriftError(
-                "this file would lie in the corpus itself", where=path, mend="write it elsewhere"
-            )
 
 
 def _skipped(skip: str) -> set[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-_WIDTH = 104  # characters where the output is no terminal
+_FEW_DOCUMENTS = 10
+_WIDTH = 116  # characters where the output is no terminal
 _CLEAR = {None: "-", True: "yes", False: "no"}
 
 
@@ -97,6 +98,17 @@ def explanations(result: Mapping[str, Any]) -> list[str]:
         f"{sample['repeats']} samples of {sample['tokens'] or 0} tokens, whole documents; the interval is over these, "
         "not over populations. vocab_overlap is higher where corpora are more alike, all others where they are less.",
     ]
+    few = [
+        count
+        for side in ("reference", "candidate")
+        for count in sample[side]["drawn_documents"].values()
+        if count is not None and count < _FEW_DOCUMENTS
+    ]
+    if few:
+        lines.append(
+            f"Some samples hold only {min(few):.3g} documents on average: with under {_FEW_DOCUMENTS} "
+            "the floor says little, and parts of one corpus may stand clear."
+        )
     if min(sample["repeats"], sample["floor_pairs"]) < 40:
         lines.append("Fewer than 40 repeats: a quick look, with rough floors.")
     lines += [

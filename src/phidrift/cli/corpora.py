@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phidrift.cli.outputs import refuse_overwriting
 from phidrift.core.document import ENTITIES, Document
 from phidrift.core.errors import PhidriftError
 
@@ -59,7 +60,7 @@ def harmonize(
     from phidrift.corpora.reading_report import reading_report, warn_of_reading
     from phidrift.corpora.source import ReadOptions
 
-    _refuse_overwriting([path] if label_map is None else [path, label_map], out, report)
+    refuse_overwriting([path] if label_map is None else [path, label_map], out, report)
     found = corpus_at(path, format_name, ReadOptions(text_field, group_field, encoding))
     source = replace(
         found,
@@ -76,21 +77,6 @@ def harmonize(
     if report is not None:
         write_json(report.resolve(), account)
     _print_account(account, out, source.guessed)
-
-
-def _refuse_overwriting(paths: Sequence[Path], *written: Path | None) -> None:
-    """Nothing is ever written into a corpus, and no output over another."""
-    outputs = [each for each in written if each is not None]
-    for out in outputs:
-        for path in paths:
-            if out.resolve().is_relative_to(path.resolve()):
-                raise PhidriftError("this would overwrite an input", where=out, mend="write it elsewhere")
-        if out.suffix == ".gz":
-            raise PhidriftError("outputs are not compressed", where=out, mend="leave .gz out of its name")
-        if out.exists() and not out.is_file():
-            raise PhidriftError("this is no plain file", where=out, mend="name a file")
-    if len({out.resolve() for out in outputs}) < len(outputs):
-        raise PhidriftError("two outputs have this name", where=outputs[0], mend="name another file for one")
 
 
 def _print_account(account: Mapping[str, Any], out: Path, guessed: bool) -> None:
@@ -136,7 +122,7 @@ def corpora(
     from phidrift.corpora.source import ReadOptions
     from phidrift.corpora.tables import LABELS, SIZES, label_rows, size_rows
 
-    _refuse_overwriting(paths or [], out / "sizes.csv", out / "labels.csv")
+    refuse_overwriting(paths or [], out / "sizes.csv", out / "labels.csv")
     options = ReadOptions(text_field=text_field, encoding=encoding)
     if paths:
         found = [_counted(path, format_name, options) for path in paths]

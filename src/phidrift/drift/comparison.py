@@ -214,7 +214,8 @@ class Drift:
         metrics: name -> comparison, in the order of the registry.
         sample: size of the samples in tokens, sentences and lm_tokens (None: none could be drawn), `repeats`,
             `floor_pairs`, `seed`, and for `reference` and `candidate` their documents, their whole size in each of
-            these units, and the mean size of their samples (`drawn`), which hold whole documents.
+            these units, and the mean size of their samples (`drawn`), which hold whole documents, and how many
+            (`drawn_documents`).
     """
 
     metrics: Mapping[str, Comparison]
@@ -236,8 +237,21 @@ def compare_profiles(reference: Profile, candidate: Profile, settings: Settings 
     for side, corpus, found in zip(("reference", "candidate"), corpora, measured, strict=True):
         whole = {need: int(of_documents.sum()) for need, of_documents in corpus.sizes.items()}
         documents = len(corpus.profile.hashes)
-        sample[side] = {"documents": documents, **whole, "drawn": drawn_sizes(found)}
+        sample[side] = {
+            "documents": documents,
+            **whole,
+            "drawn": drawn_sizes(found),
+            "drawn_documents": _drawn(found),
+        }
     return Drift({each.metric: each for each in comparisons}, sample)
+
+
+def _drawn(measured: Measured) -> dict[str, float | None]:
+    """Mean number of documents in a corpus' samples, likewise."""
+    return {
+        need: None if isinstance(samples, Undefined) else float(np.mean([len(s.documents) for s in samples]))
+        for need, samples in measured.matched.items()
+    }
 
 
 def drawn_sizes(measured: Measured) -> dict[str, float | None]:
@@ -271,6 +285,8 @@ def compare(
         dtype: what the encoder computes in, see `load_encoder`.
         settings: samples, floors, clusters; None: the defaults of `Settings`.
     """
+    if isinstance(reference, str) or isinstance(candidate, str):
+        raise TypeError("a corpus is a collection of texts, not one text")
     encode = load_encoder(encoder, dtype=dtype) if encoder else None
     score = load_scorer(lm) if lm else None
     first, second = (

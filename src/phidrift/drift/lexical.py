@@ -83,6 +83,8 @@ def jsd_of_counts(
 
 def _distribution(counts: npt.ArrayLike, smoothing: float) -> npt.NDArray[np.float64]:
     values = np.asarray(counts, dtype=np.float64)
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("counts are finite numbers, none below 0")
     total = values.sum()
     if total <= 0:
         raise Undefined("no n-grams")

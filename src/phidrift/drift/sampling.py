@@ -3,7 +3,8 @@
 A sample takes whole documents, in an order set by their hashes and the seed, until its size is reached; so it
 overshoots by part of its last document. With documents of 750 tokens and a size of 900 that is two documents: such
 samples, and with them the noise floor, vary as much as single documents do, and hold more tokens than the samples of a
-corpus of short documents. The floor of a corpus is drawn the same way, so it carries the same excess.
+corpus of short documents. The floor of a corpus is drawn the same way, so it carries the same excess. Copies of a text
+go together, or else two samples of one corpus would be alike because they share texts, and the floor too low.
 """
 
 import hashlib
@@ -15,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from phidrift.drift.counting import COLUMNS
+from phidrift.drift.ngrams import Grams, Ints, numbered
 from phidrift.drift.profile import Profile
 from phidrift.drift.semantic import fit_clusters
 from phidrift.drift.undefined import Undefined
-
-Ints = npt.NDArray[np.int64]
 
 # What the size of a sample is counted in: tokens; sentences of embedded documents; model tokens of scored ones.
 NEEDS = ("tokens", "sentences", "lm_tokens")
@@ -52,6 +52,10 @@ class Settings:
     smoothing: float = 1e-12
     sample_tokens: int | None = None
 
+    def __post_init__(self) -> None:
+        if min(self.repeats, self.floor_pairs, self.clusters, len(self.cluster_seeds)) < 1:
+            raise ValueError("one repeat, floor pair, cluster and cluster seed are the least")
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -75,7 +79,7 @@ class Corpus:
     @cached_property
     def unigrams(self) -> "Grams":
         """All its words, by their numbers in the shared vocabulary."""
-        return self._within_documents(_numbered(self.word_ids), 1)
+        return self._within_documents(numbered(self.word_ids), 1)
 
     @cached_property
     def bigrams(self) -> "Grams":
@@ -86,12 +90,12 @@ class Corpus:
     def fourgrams(self) -> "Grams":
         """All its word 4-grams, numbered within this corpus."""
         values, places = self._pairs
-        return self._within_documents(_numbered(places[:-2] * len(values) + places[2:]), 4)
+        return self._within_documents(numbered(places[:-2] * len(values) + places[2:]), 4)
 
     @cached_property
     def _pairs(self) -> tuple[Ints, Ints]:
-        """The bigrams of the whole word sequence, those across documents too, as `_numbered` gives them."""
-        return _numbered(self.word_ids[:-1] * self.vocabulary_size + self.word_ids[1:])
+        """The bigrams of the whole word sequence, those across documents too, as `numbered` gives them."""
+        return numbered(self.word_ids[:-1] * self.vocabulary_size + self.word_ids[1:])
 
     def _within_documents(self, grams: tuple[Ints, Ints], n: int) -> "Grams":
         values, places = grams
@@ -108,67 +112,15 @@ class Corpus:
         return fit_clusters(self.profile.embeddings, self.settings.clusters, self.settings.cluster_seeds)
 
     @cached_property
-    def _document_keys(self) -> npt.NDArray[np.uint64]:
-        """A number for every document; equal texts get different ones: copies are documents of their own."""
-        hashes = self.profile.hashes
-        first = np.searchsorted(hashes, hashes)  # hashes are sorted
-        copy = (np.arange(len(hashes)) - first).astype(np.uint64)
-        return _mix(hashes + copy * np.uint64(0x9E3779B97F4A7C15))
+    def texts(self) -> Ints:
+        """The number of every document's text [documents]: copies have the same."""
+        return np.searchsorted(np.unique(self.profile.hashes), self.profile.hashes)
 
     def order(self, label: str, number: int) -> Ints:
-        """The documents in an order of their own for every seed, label and number."""
+        """The documents in an order of their own for every seed, label and number; copies stand together."""
         salt = hashlib.sha256(f"{self.settings.seed}/{label}/{number}".encode()).digest()[:8]
-        keys = _mix(self._document_keys ^ np.uint64(int.from_bytes(salt, "big")))
+        keys = _mix(_mix(self.profile.hashes) ^ np.uint64(int.from_bytes(salt, "big")))
         return np.argsort(keys, kind="stable")
-
-
-# A sample of fewer n-grams than one in so many different ones is sorted, not counted in a table of them all: its time
-# then doesn't grow with the corpus.
-_SPARSE = 16
-
-
-@dataclass(frozen=True)
-class Grams:
-    """The n-grams of a corpus, so kept that counting those of some documents needs no sorting.
-
-    Attributes:
-        values: numbers of the different n-grams, ascending; some may occur in no document [different].
-        places: of all n-grams, document by document, in `values` [n-grams].
-        bounds: where each document's n-grams start, and the end of the last [documents + 1].
-    """
-
-    values: Ints
-    places: npt.NDArray[np.int32]
-    bounds: Ints
-
-    def count(self, documents: Ints) -> tuple[Ints, Ints]:
-        """(different n-grams of these documents, ascending; how often each occurs)."""
-        starts, sizes = self.bounds[documents], np.diff(self.bounds)[documents]
-        ends = np.cumsum(sizes)
-        taken = self.places[np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())]
-        if len(taken) * _SPARSE < len(self.values):
-            found, counts = np.unique(taken, return_counts=True)
-        else:
-            table = np.bincount(taken, minlength=len(self.values))
-            found = np.flatnonzero(table > 0)
-            counts = table[found]
-        return self.values[found], counts
-
-
-def _numbered(keys: Ints) -> tuple[Ints, Ints]:
-    """(different keys, ascending; the place of each key among them); keys are 0 or more.
-
-    As np.unique with return_inverse, but by a radix sort, which numpy keeps for 16 bits: three times as fast.
-    """
-    order = np.arange(len(keys))
-    for shift in range(0, int(keys.max(initial=1)).bit_length(), 16):
-        digits = ((keys >> shift) & 0xFFFF).astype(np.uint16)
-        order = order[np.argsort(digits[order], kind="stable")]
-    ascending = keys[order]
-    new = np.diff(ascending, prepend=-1) != 0
-    places = np.empty(len(keys), dtype=np.int64)
-    places[order] = np.cumsum(new) - 1
-    return ascending[new], places
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -250,15 +202,16 @@ def sample_sizes(
 ) -> dict[str, int]:
     """One size for every sample of an analysis, in each of `NEEDS`: min(smallest corpus, half the smallest reference).
 
-    Half a reference is (size - largest document) / 2: a sample may overshoot by almost a document, and two disjoint
-    ones have to fit. Empty corpora and references of a single document, which get no value or no floor, do not count.
+    Half a reference is (size - largest document with its copies) / 2: a sample may overshoot by almost that, and two
+    disjoint ones have to fit. Empty corpora and references of a single document, which get no value or no floor, do not
+    count.
     0: no sample can be drawn.
     """
     everything = list(corpora)
     sizes = {}
     for need in NEEDS:
         totals = [int(corpus.sizes[need].sum()) for corpus in everything]
-        halves = [_half(corpus.sizes[need]) for corpus in references]
+        halves = [_half(corpus, need) for corpus in references]
         usable = [size for size in (*totals, *halves) if size > 0]
         sizes[need] = min(usable, default=0)
     if settings.sample_tokens is not None:
@@ -266,8 +219,9 @@ def sample_sizes(
     return sizes
 
 
-def _half(sizes: Ints) -> int:
-    return int(sizes.sum() - sizes.max()) // 2 if len(sizes) else 0
+def _half(corpus: Corpus, need: str) -> int:
+    of_texts = np.bincount(corpus.texts, corpus.sizes[need]).astype(np.int64)
+    return int(of_texts.sum() - of_texts.max()) // 2 if len(of_texts) else 0
 
 
 def full_sample(corpus: Corpus, need: str) -> Sample:
@@ -305,11 +259,15 @@ def draw_disjoint(corpus: Corpus, need: str, size: int, number: int) -> tuple[Sa
 
 
 def _take(corpus: Corpus, need: str, size: int, order: Ints) -> tuple[Ints, Ints]:
-    """(documents taken, ascending; those left, in order): whole documents until the size is reached."""
+    """(documents taken, ascending; those left, in order): whole documents until the size is reached.
+
+    The copies of the last one are taken too, so that two disjoint samples share no text.
+    """
     sizes = corpus.sizes[need][order]
     order = order[sizes > 0]
     reached = np.flatnonzero(np.cumsum(sizes[sizes > 0]) >= size)
     if not len(reached) or size <= 0:
         raise Undefined(f"too few documents for samples of {size} {need.replace('_', ' ')}")
-    end = int(reached[0]) + 1
+    texts = corpus.texts[order]
+    end = len(order) - int(np.argmax(texts[::-1] == texts[reached[0]]))
     return np.sort(order[:end]), order[end:]

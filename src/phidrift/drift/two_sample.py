@@ -1,6 +1,7 @@
 """An extra beside the 25 metrics: can a classifier tell the documents of two corpora apart, and by which words?"""
 
 import hashlib
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _Array = npt.NDArray[np.float64]
 _ROUNDING = 1e-12
+_LOWER = 0.9  # share of a word's occurrences in lower case, from which it is taken for no name
+_ADDRESS = re.compile(r"\S*(?:@|://|www\.)\S*")  # of mail or the web, which writes names in lower case
 _NORMAL_975 = 1.959963984540054  # the 97.5th percentile of the standard normal
 
 
@@ -75,7 +78,7 @@ class _Reading:
     Attributes:
         group: hash of the words that the classifier sees, in turn: equal for duplicates.
         seen: the different words that the classifier sees.
-        outside: how often each word stands outside PHI.
+        outside: how often each word stands outside PHI and outside addresses of mail and the web.
         inside: how often each word stands in PHI.
         placed: how often each stands outside PHI where its first letter says something: not capitalised at the
             beginning of a sentence.
@@ -133,13 +136,13 @@ def classifier_two_sample(
     The classifier does not see PHI where every document on both sides has spans; otherwise it sees all words, since
     blanking one side alone would tell the sides apart. Words that touch a span are never listed for it, and a listed
     word
-    - stands outside PHI in `least_documents` different documents of that side or more,
-    - does not stand in PHI more often than outside, and
-    - where that side has an unlabelled document: holds no digit and starts with a lower-case letter in half or more
-      of its occurrences on each side, capitalised ones at the beginning of a sentence left aside. German nouns and
-      scripts without case so drop out.
-    The limits of this: it counts documents, not patients, and a name in unlabelled text that is all lower case is
-    caught by none of these rules but the first.
+    - stands outside PHI, e-mail addresses and web addresses in `least_documents` different documents of that side or
+      more, and in PHI nowhere,
+    - holds no digit, and
+    - starts with a lower-case letter in 9 of 10 of its occurrences on each side, capitalised ones at the beginning of a
+      sentence left aside. German nouns and scripts without case so drop out.
+    The limits of this: it counts documents, not patients, and an unmarked name that is written in lower case throughout
+    is caught by none of these rules but the first.
 
     Args:
         reference: documents; copies of one text share the spans of all its copies.
@@ -171,10 +174,7 @@ def classifier_two_sample(
     data = _collect(sides, readings, folds, seed)
     auc, interval = _cross_validated(data, folds)
     telling = []
-    listable = [
-        _listable(side, sides, readings, least_documents, all(document.text in spans for document in side))
-        for side in sides
-    ]
+    listable = [_listable(side, sides, readings, least_documents) for side in sides]
     weights = _fit(data, np.ones(len(data.folds), dtype=bool)).coef_[0]
     for allowed, towards in zip(listable, (-weights, weights), strict=True):
         found = [
@@ -202,7 +202,9 @@ def _read(text: str, spans: Iterable[tuple[int, int]], blanked: bool) -> _Readin
     placed: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     first = _sentence_starts(text, found)
-    for word in found:
+    in_address = [address.span() for address in _ADDRESS.finditer(text)]
+    plain = [word for word in found if not any(start <= word.start < end for start, end in in_address)]
+    for word in plain:
         is_lower = unicodedata.category(text[word.start]) == "Ll"
         if word.inside or (word.start in first and not is_lower):
             continue
@@ -211,7 +213,7 @@ def _read(text: str, spans: Iterable[tuple[int, int]], blanked: bool) -> _Readin
     return _Reading(
         group=hashlib.sha256(" ".join(seen).encode()).digest(),
         seen=frozenset(seen),
-        outside=Counter(word.word for word in found if not word.inside),
+        outside=Counter(word.word for word in plain if not word.inside),
         inside=Counter(word.word for word in found if word.inside),
         placed=placed,
         lower=lower,
@@ -294,12 +296,16 @@ def _cross_validated(data: _Data, folds: int) -> tuple[float, tuple[float, float
         variances.append(variance)
         pairs += int(np.count_nonzero(data.copies[:, held], axis=1).min())
     auc = float(np.mean(aucs))
-    if auc in (0.0, 1.0):
-        bound = 0.025 ** (1 / pairs)
-        return auc, ((bound, 1.0) if auc else (0.0, 1 - bound))
+    # Without an error, or nearly, the variance says too little: then the bound from as many pairs as there are holds.
+    bound = 0.025 ** (1 / pairs)
     # Independent folds would have 1 / folds alone, but what one of them tests on, the others learn from.
     half = _NORMAL_975 * float(np.sqrt(np.mean(variances) * (1 / folds + 1 / (folds - 1))))
-    return auc, (max(auc - half, 0.0), min(auc + half, 1.0))
+    low, high = auc - half, auc + half
+    if high >= 1:
+        low = min(low, bound)
+    if low <= 0:
+        high = max(high, 1 - bound)
+    return auc, (max(low, 0.0), min(high, 1.0))
 
 
 def clustered_auc(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[float, float]:
@@ -342,7 +348,6 @@ def _listable(
     sides: Sequence[Sequence[MarkedText]],
     readings: dict[str, _Reading],
     least: int,
-    labelled: bool,
 ) -> dict[str, int]:
     """Words that may be shown for a side -> different documents of it that hold them outside PHI."""
     outside: dict[bytes, set[str]] = {}
@@ -353,14 +358,7 @@ def _listable(
         known &= set(reading.outside)
     documents = Counter(word for words in outside.values() for word in words)
     in_phi = _total(readings.values(), "inside")
-    not_in_phi = _total(readings.values(), "outside")
-    allowed = {
-        word: count
-        for word, count in documents.items()
-        if count >= least and in_phi[word] <= not_in_phi[word]
-    }
-    if labelled:
-        return allowed
+    allowed = {word: count for word, count in documents.items() if count >= least and not in_phi[word]}
     evidence = []
     for each in sides:
         read = [readings[text] for text in {document.text for document in each}]
@@ -376,9 +374,9 @@ def _total(readings: Iterable[_Reading], name: str) -> Counter[str]:
 
 
 def _like_a_name(word: str, evidence: Sequence[tuple[Counter[str], Counter[str]]]) -> bool:
-    """Whether an unlabelled word may be a name or a number, from (placed, lower) occurrences on each side."""
+    """Whether a word may be a name or a number, from its (placed, lower) occurrences on each side."""
     if any(unicodedata.category(character)[0] == "N" for character in word):
         return True
     if not any(placed[word] for placed, _ in evidence):
         return True  # it stands at the beginning of sentences alone: nothing speaks against a name
-    return any(2 * lower[word] < placed[word] for placed, lower in evidence)
+    return any(lower[word] < _LOWER * placed[word] for placed, lower in evidence)
