@@ -9,6 +9,7 @@ import pytest
 
 from phidrift.core.document import Document, Span, read_documents, write_documents
 
+PROFILE = Path(__file__).parents[2] / "profiles/default.yaml"
 SHARED = Path(__file__).parents[3] / "shared" / "corpora"
 
 
@@ -125,6 +126,11 @@ def test_corpora_without_a_path_shows_the_last_run(tmp_path: Path) -> None:
     done = run("corpora", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "† a stand-in" in done.stdout
+    assert (
+        "syn_*: written by small embedded models" not in done.stdout
+    )  # nothing here says by what they were written
+    (tmp_path / "params.yaml").write_text(PROFILE.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "syn_*: written by small embedded models" in run("corpora", folder=tmp_path).stdout
     with (tmp_path / "reports/corpora/sizes.csv").open(encoding="utf-8") as file:
         rows = {row["corpus"]: row for row in csv.DictReader(file)}
     assert (rows["notes"]["documents"], rows["notes"]["test_documents"]) == ("9", "3")

@@ -145,6 +145,8 @@ def corpora(
         console.print(_table("Source labels, every span before any is dropped", LABELS[:-1], labels))
     if any(row["stand_in"] for row in sizes):
         console.print("† a stand-in: its figures say nothing about the real corpus")
+    if not paths and _written_by_small_models(Path("params.yaml")):
+        console.print("syn_*: written by small embedded models, and no clinical text")
     console.print(f"Written to {out / 'sizes.csv'} and {out / 'labels.csv'}", soft_wrap=True)
 
 
@@ -198,6 +200,12 @@ def _of_the_pipeline(folder: Path) -> "list[CorpusCounts]":
         mend = "name corpora to read, or run dvc repro first"
         raise PhidriftError("no corpora here", where=folder.resolve(), mend=mend)
     return found
+
+
+def _written_by_small_models(params: Path) -> bool:
+    from phidrift.config import load_params
+
+    return params.is_file() and "generator" in load_params(params).embedded_roles
 
 
 def _table(title: str, columns: Sequence[str], rows: "Rows") -> "Table":
