@@ -7,7 +7,8 @@ CORPORA is a folder that holds `multileg`, `mts-dialog`, `aci-bench` and `inlega
 
 Half the documents of MultiLeg against the other half, drawn at random, should give next to nothing that is clear. Its
 documents are paragraphs of court files, though, and those of one file are alike: so the same is done with halves of
-files, which differ in what they are about.
+files, which differ in what they are about. And with few long notes a side (`--parts few --text-only`), to see from how
+many documents on the floor can be trusted.
 """
 
 import argparse
@@ -147,6 +148,17 @@ def main() -> None:
             names = clear(drift)
             hidden = ", ".join(each for each in every if each not in names)
             print(f"| MultiLeg | {name} | {drift.sample['tokens']} | {len(names)} | {hidden} |", flush=True)
+    if "few" in options.parts:
+        notes = [text for _, text in read(options.corpora / FOREIGN["aci-bench"][0], FOREIGN["aci-bench"][1])]
+        print("\n| long notes a side | in a sample | clear, mean | most |\n|---|---|---|---|")
+        for number in (4, 8, 20):
+            counts, drawn = [], []
+            for seed in range(options.seeds):
+                texts = random.Random(seed).sample(notes, 2 * number)
+                drift = compared(measured(texts[:number]), measured(texts[number:]), seed)
+                counts.append(len(clear(drift)))
+                drawn.append(drift.sample["reference"]["drawn_documents"]["tokens"])
+            print(f"| {number} | {np.mean(drawn):.1f} | {np.mean(counts):.2f} | {max(counts)} |", flush=True)
     print(f"\n{time.perf_counter() - started:.0f} s")
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from phidrift.report.templates import template
+
 _FULL_BAR = 5  # times the floor
 
 
@@ -13,17 +15,8 @@ def comparison_page(
 
     `notes` are what a reader has to know first, `extras` lines on what was measured beside the 25 metrics.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("phidrift", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     rows = [{"name": name, **found, "times": times_floor(found)} for name, found in result["metrics"].items()]
-    return environment.get_template("comparison.html").render(
+    return template("comparison.html").render(
         title=title,
         notes=notes,
         extras=extras,

@@ -9,6 +9,7 @@ from phidrift.report.figures import correlation_intervals, foreign_scores, mixtu
 from phidrift.report.heatmap import drift_heatmap
 from phidrift.report.sections import DRIFT, TRAINED, basis_of, sections
 from phidrift.report.study import Study
+from phidrift.report.templates import template
 
 
 def draw_figures(study: Study) -> dict[str, dict[str, bytes]]:
@@ -30,16 +31,7 @@ def draw_figures(study: Study) -> dict[str, dict[str, bytes]]:
 
 def build_page(study: Study, pictures: Mapping[str, Mapping[str, bytes]]) -> str:
     """The page's HTML: no network, no clock, no path of this machine; the same study gives the same text."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("phidrift", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html").render(
+    return template("report.html").render(
         stand_ins=sorted(study.marks.stand_ins),
         embedded={role: names for role, names in study.marks.embedded.items() if names},
         restricted=[c.name for c in study.corpora if c.restricted and not c.stand_in],
