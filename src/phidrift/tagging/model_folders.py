@@ -1,0 +1,106 @@
+"""Finding the taggers in a folder that someone names: a training set's, one entity's, or a single checkpoint."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from phidrift.core.errors import PhidriftError
+from phidrift.core.files import read_json
+from phidrift.tagging.alignment import label_names
+
+_RECORD = "training.json"
+
+
+@dataclass(frozen=True, slots=True)
+class EntityTaggers:
+    """All taggers of one entity below a folder.
+
+    Attributes:
+        entity: what they mark.
+        checkpoints: folders, one a tagger and seed, by name ("TAGGER-SEED", or the folder's own).
+        training: what training.json says; None where a checkpoint comes without one.
+        reason: why there is no checkpoint, and O is said everywhere; None where there is one.
+    """
+
+    entity: str
+    checkpoints: Mapping[str, Path]
+    training: Mapping[str, Any] | None
+    reason: str | None = None
+
+    @property
+    def restricted(self) -> bool | None:
+        """Whether they may not be passed on; None where that isn't known."""
+        return None if self.training is None else bool(self.training["restricted"])
+
+
+def find_taggers(folder: Path) -> dict[str, EntityTaggers]:
+    """The taggers of each entity, in the order of the entities' names.
+
+    Args:
+        folder: of a training set (ENTITY/training.json), of one entity (training.json), a checkpoint (config.json), or
+            a folder of checkpoints.
+
+    Raises:
+        PhidriftError: there is no tagger, a checkpoint that training.json names is missing or of another kind, or
+            two folders hold taggers of one entity.
+    """
+    if not folder.is_dir():
+        raise PhidriftError("no such folder", where=folder, mend="name a folder that phidrift train wrote")
+    found: dict[str, EntityTaggers] = {}
+    for place in [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]:
+        if place.name.startswith("."):
+            continue
+        taggers = _at(place)
+        if taggers is None:
+            continue
+        if taggers.entity in found:
+            raise PhidriftError(
+                f"two folders hold taggers of {taggers.entity}", where=folder, mend="name one of them"
+            )
+        found[taggers.entity] = taggers
+        if place == folder:
+            break
+    if not found:
+        mend = (
+            "name a folder that phidrift train wrote, or a checkpoint with the labels O, B-ENTITY, I-ENTITY"
+        )
+        raise PhidriftError("no taggers here", where=folder, mend=mend)
+    return dict(sorted(found.items()))
+
+
+def _at(folder: Path) -> EntityTaggers | None:
+    """The taggers that this very folder is or describes."""
+    if (folder / _RECORD).is_file():
+        training = read_json(folder / _RECORD)
+        names = [f"{run['tagger']}-{run['seed']}" for run in training["taggers"]]
+        checkpoints = {name: folder / name for name in names} if training["trained"] else {}
+        for path in checkpoints.values():
+            if checkpoint_entity(path) != training["entity"]:
+                raise PhidriftError(f"no {training['entity']} tagger, which {_RECORD} names", where=path)
+        return EntityTaggers(training["entity"], checkpoints, training, training["reason"])
+    if (folder / "config.json").is_file():
+        return EntityTaggers(checkpoint_entity(folder), {folder.name: folder}, None)
+    return None
+
+
+def checkpoint_entity(folder: Path) -> str:
+    """The entity that a checkpoint marks.
+
+    Raises:
+        PhidriftError: no checkpoint, or its labels are not O, B-ENTITY, I-ENTITY.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise PhidriftError("no checkpoint here", where=folder)
+    try:
+        labels = read_json(path).get("id2label", {})
+    except (json.JSONDecodeError, AttributeError, UnicodeDecodeError) as error:
+        raise PhidriftError("not the configuration of a model", where=path) from error
+    names = [labels.get(str(number)) for number in range(len(labels))]
+    entity = str(names[-1]).partition("-")[2] if names else ""
+    if names != label_names(entity):
+        found = ", ".join(map(str, names[:5])) or "none"
+        raise PhidriftError(f"labels are {found}, expected O, B-ENTITY, I-ENTITY", where=folder)
+    return entity
