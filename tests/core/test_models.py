@@ -42,7 +42,7 @@ def test_unknown_names_and_absent_packages_say_how_to_mend(monkeypatch: pytest.M
         models.locate(ENCODER)
 
 
-def test_cache_is_the_named_folder_the_repository_or_the_main_repository(
+def test_cache_is_the_named_folder_the_main_repositorys_or_the_users(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PHIDRIFT_CACHE", raising=False)
@@ -52,6 +52,10 @@ def test_cache_is_the_named_folder_the_repository_or_the_main_repository(
         folder.mkdir(parents=True)
     assert cache_root(inside) == tmp_path / "repo" / ".phidrift"
     assert cache_root(copy) == tmp_path / "repo" / ".phidrift"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert cache_root(tmp_path) == tmp_path / "caches" / "phidrift"  # no repository around it
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")  # not absolute: not taken
+    assert cache_root(tmp_path) == Path.home() / ".cache" / "phidrift"
     monkeypatch.setenv("PHIDRIFT_CACHE", str(tmp_path / "elsewhere"))
     assert cache_root(copy) == tmp_path / "elsewhere"
 

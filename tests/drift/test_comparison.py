@@ -15,7 +15,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 from phidrift.core import text as units
-from phidrift.drift import METRICS, Settings, compare, compare_profiles, lexical, profile
+from phidrift.drift import METRICS, Settings, compare, compare_profiles, lexical, profile, sampling
 from phidrift.drift.sampling import draw, draw_disjoint, full_sample, sample_sizes, share_vocabulary
 from phidrift.drift.undefined import Undefined
 
@@ -183,6 +183,34 @@ def test_a_sample_takes_whole_documents_until_its_size_is_reached():
         assert sample.unigrams[1].sum() == sample.totals["words"]
     assert not np.array_equal(draw(here, "tokens", 100, 0).documents, draw(here, "tokens", 100, 1).documents)
     assert len(draw(there, "sentences", 9, 0).embeddings) >= 9
+
+
+def test_the_first_documents_of_an_order_are_those_of_the_whole_order():
+    texts = [f"note {number % 40} of a patient" for number in range(100)]  # 40 texts, most of them thrice
+    (corpus,) = share_vocabulary([profile(texts)], Settings())
+    whole = corpus.order("value", 3, 100)
+    assert sorted(whole.tolist()) == list(range(100))
+    for most in (0, 1, 17, 50, 99):
+        first = corpus.order("value", 3, most)
+        assert len(first) > most
+        assert np.array_equal(first, whole[: len(first)])
+        # Whole with its copies: what follows is another text.
+        assert len(first) == 100 or corpus.texts[whole[len(first)]] != corpus.texts[first[-1]]
+
+
+def test_a_sample_of_uneven_documents_is_found_whatever_its_margin(monkeypatch):
+    texts = ["word"] * 3 + [f"a {number}" for number in range(200)] + ["long note " * 300]
+    (corpus,) = share_vocabulary([profile(texts)], Settings())
+    samples = [draw(corpus, "tokens", 300, number).documents for number in range(20)]
+    pairs = [draw_disjoint(corpus, "tokens", 60, number) for number in range(20)]
+    monkeypatch.setattr(sampling, "_MARGIN", 0.0)
+    monkeypatch.setattr(sampling, "_MARGIN_DOCUMENTS", 1)
+    for number in range(20):
+        assert np.array_equal(draw(corpus, "tokens", 300, number).documents, samples[number])
+        again = draw_disjoint(corpus, "tokens", 60, number)
+        assert all(
+            np.array_equal(a.documents, b.documents) for a, b in zip(again, pairs[number], strict=True)
+        )
 
 
 def test_every_document_is_as_likely():

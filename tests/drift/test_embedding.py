@@ -28,6 +28,19 @@ def test_order_and_copies_change_nothing(encode):
     assert np.array_equal(encode(sentences[::-1]), found[::-1])
 
 
+def test_an_embedding_does_not_depend_on_the_others_in_a_single_bit(encode):
+    sentences = [" ".join(["Seen", *["again"] * n, f"on day {n}."]) for n in range(40)] + ["BP 120/80."] * 3
+    whole = encode(sentences)
+    for part in (slice(0, 1), slice(3, 9), slice(7, 43, 5)):
+        assert np.array_equal(encode(sentences[part]), whole[part])
+
+
+def test_a_sentence_longer_than_the_model_is_cut(encode):
+    long = "pain " * 300  # the model reads 256 tokens
+    found = encode([long, long + "and more"])
+    assert np.array_equal(found[0], found[1])
+
+
 def test_no_sentences(encode):
     assert encode([]).shape == (0, 384)
 

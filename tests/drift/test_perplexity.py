@@ -80,6 +80,13 @@ def test_is_a_plain_loop_over_documents(model, bos, window):
         assert predicted.tolist() == [count for _, count in expected]
 
 
+def test_a_document_does_not_depend_on_the_others_in_a_single_bit(model):
+    texts = ["abcdefg hijk "[: 1 + n % 13] * (1 + n // 13) for n in range(80)]
+    whole = document_nll(texts, model, Letters(1), window=32)[0]
+    for part in (slice(0, 1), slice(5, 9), slice(79, 0, -7)):
+        assert np.array_equal(document_nll(texts[part], model, Letters(1), window=32)[0], whole[part])
+
+
 def test_window_is_no_longer_than_the_model_allows(model):
     texts = ["abcdefg " * 20]  # 160 tokens, the model sees 64
     long = document_nll(texts, model, Letters(1), window=1_000)[0]

@@ -111,6 +111,17 @@ def test_frechet_is_the_formula_with_sqrtm(n, m):
     assert semantic.frechet_distance(y, x) == pytest.approx(semantic.frechet_distance(x, y), rel=1e-9)
 
 
+@pytest.mark.parametrize("smallest", [1.0, 1e-2, 3e-4, 1e-5, 0.0])
+def test_frechet_is_the_same_from_the_covariance_and_from_the_rows(smallest, monkeypatch):
+    # Standard deviations fall to 3e-4 (eigenvalues to 1e-7 of the largest): from there on the rows are factored.
+    random = np.random.default_rng(8)
+    scale = np.linspace(1, smallest, 12)
+    x, y = random.normal(size=(80, 12)) * scale, random.normal(0.1, 1.2, size=(60, 12)) * scale
+    found = semantic.frechet_distance(x, y)
+    monkeypatch.setattr(semantic, "_LEAST_EIGENVALUE", 2)  # none is twice the largest: always the rows
+    assert semantic.frechet_distance(x, y) == pytest.approx(found, rel=1e-11)
+
+
 def test_frechet_of_fewer_points_than_dimensions_is_the_symmetric_root():
     # Here sqrtm meets a singular product; the root of S^(1/2) T S^(1/2) by symmetric eigenvalues does not.
     x, y = two_samples(10, 8, 30, 3)

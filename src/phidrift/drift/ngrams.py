@@ -6,9 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-# A sample of fewer n-grams than one in so many different ones is sorted, not counted in a table of them all: its time
-# then doesn't grow with the corpus.
-_SPARSE = 16
 
 
 @dataclass(frozen=True)
@@ -27,16 +24,31 @@ class Grams:
 
     def count(self, documents: Ints) -> tuple[Ints, Ints]:
         """(different n-grams of these documents, ascending; how often each occurs)."""
-        starts, sizes = self.bounds[documents], np.diff(self.bounds)[documents]
+        table = np.bincount(self._taken(documents), minlength=len(self.values))
+        found = np.flatnonzero(table > 0)
+        return self.values[found], table[found]
+
+    def frequencies(self, documents: Ints) -> Ints:
+        """How often each different n-gram of these documents occurs, in no order; its time is that of the documents.
+
+        `count` looks through all different n-grams of the corpus, and there may be millions of long ones.
+        """
+        taken = self._taken(documents)
+        # The last one of each kind leaves its number in the kind's place; what other places hold is never read.
+        last = np.empty(len(self.values), dtype=np.int32)
+        last[taken] = np.arange(len(taken), dtype=np.int32)
+        counts = np.bincount(last[taken])
+        return counts[counts > 0]
+
+    def _taken(self, documents: Ints) -> npt.NDArray[np.int32]:
+        """The places of the n-grams of these documents."""
+        starts = self.bounds[documents]
+        sizes = self.bounds[documents + 1] - starts
         ends = np.cumsum(sizes)
-        taken = self.places[np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())]
-        if len(taken) * _SPARSE < len(self.values):
-            found, counts = np.unique(taken, return_counts=True)
-        else:
-            table = np.bincount(taken, minlength=len(self.values))
-            found = np.flatnonzero(table > 0)
-            counts = table[found]
-        return self.values[found], counts
+        chosen: npt.NDArray[np.int32] = self.places[
+            np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())
+        ]
+        return chosen
 
 
 def numbered(keys: Ints) -> tuple[Ints, Ints]:

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from phidrift.core.models import load_causal_lm
+from phidrift.drift.batching import padded_length
 from phidrift.drift.undefined import Undefined
 
 WINDOW = 1_024  # model tokens seen at once, at most; the model may allow less
-_TOKENS_A_BATCH = 2_048
+# Padded tokens a batch where there is no GPU, which wants many more.
+_TOKENS_A_BATCH, _TOKENS_A_BATCH_ON_GPU = 256, 16_384
 _POSITIONS_AT_ONCE = 256  # of which float32 logits are held
 
 # (texts, most model tokens in all) -> (summed negative log-likelihood [n] in nats, predicted tokens [n])
@@ -50,14 +52,15 @@ def document_nll(
     *,
     most: int | None = None,
     window: int = WINDOW,
-    batch_tokens: int = _TOKENS_A_BATCH,
+    batch_tokens: int | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Summed negative log-likelihood and number of predicted tokens of every document.
 
     A document longer than the window is read in windows that overlap by half; each token is predicted once, from at
     least half a window of context. The model's BOS token, if it has one, opens a document, so that its first token is
     predicted too. Documents are batched by length and padded on the right, where causal attention never looks; padding
-    is not predicted. The batches change no result beyond rounding.
+    is not predicted. A batch has one of a few shapes, set by the length alone and filled up with empty rows: what a
+    document gets doesn't depend on the others, not even in rounding; `batch_tokens` changes no more than that.
 
     Args:
         texts: documents [n].
@@ -66,7 +69,7 @@ def document_nll(
         most: predicted tokens after which no further document is read, later ones being left at 0; a single document
             is cut to as many. What a document counts so doesn't depend on the others.
         window: model tokens read at once, at most; at least 2.
-        batch_tokens: padded tokens a batch, at most (one window at least).
+        batch_tokens: padded tokens a batch, at most (one window at least); None: as suits the device.
 
     Returns:
         nats [n] and predicted tokens [n].
@@ -75,12 +78,13 @@ def document_nll(
 
     limit = getattr(model.config, "max_position_embeddings", None)
     window = min(window, limit) if limit else window
+    if batch_tokens is None:
+        batch_tokens = _TOKENS_A_BATCH_ON_GPU if model.device.type == "cuda" else _TOKENS_A_BATCH
     pieces = list(_windows(_token_ids(texts, tokenizer, most), window))
-    pieces.sort(key=lambda piece: (-len(piece.ids), piece.document, piece.start))
     nll, predicted = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
     with torch.inference_mode():
-        for batch in _batches(pieces, batch_tokens):
-            for piece, losses in zip(batch, _losses(batch, model), strict=True):
+        for batch, shape in _batches(pieces, batch_tokens):
+            for piece, losses in zip(batch, _losses(batch, shape, model), strict=True):
                 nll[piece.document] += losses.sum()
                 predicted[piece.document] += len(losses)
     return nll, predicted
@@ -119,22 +123,26 @@ def _windows(documents: Iterator[list[int]], window: int) -> Iterator[_Piece]:
             start, done = start + window // 2, end
 
 
-def _batches(pieces: list[_Piece], batch_tokens: int) -> Iterator[list[_Piece]]:
-    start = 0
-    while start < len(pieces):
-        size = max(1, batch_tokens // len(pieces[start].ids))
-        yield pieces[start : start + size]
-        start += size
+def _batches(pieces: list[_Piece], batch_tokens: int) -> Iterator[tuple[list[_Piece], tuple[int, int]]]:
+    """(pieces of about one length, shape [rows, tokens] of their batch)."""
+    by_width: dict[int, list[_Piece]] = {}
+    for piece in pieces:
+        by_width.setdefault(padded_length(len(piece.ids)), []).append(piece)
+    for width, alike in sorted(by_width.items(), reverse=True):
+        rows = max(1, batch_tokens // width)
+        for start in range(0, len(alike), rows):
+            yield alike[start : start + rows], (rows, width)
 
 
-def _losses(batch: list[_Piece], model: Any) -> Iterator[npt.NDArray[np.float64]]:
+def _losses(batch: list[_Piece], shape: tuple[int, int], model: Any) -> Iterator[npt.NDArray[np.float64]]:
     import torch
 
-    longest = len(batch[0].ids)
-    ids = torch.tensor([piece.ids + [0] * (longest - len(piece.ids)) for piece in batch], device=model.device)
-    mask = torch.tensor(
-        [[1] * len(piece.ids) + [0] * (longest - len(piece.ids)) for piece in batch], device=model.device
-    )
+    ids, mask = (torch.zeros(shape, dtype=torch.int64) for _ in range(2))
+    mask[:, 0] = 1  # a row that sees nothing would give NaN
+    for row, piece in enumerate(batch):
+        ids[row, : len(piece.ids)] = torch.tensor(piece.ids)
+        mask[row, : len(piece.ids)] = 1
+    ids, mask = ids.to(model.device), mask.to(model.device)
     logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits
     for row, piece in enumerate(batch):
         losses = []

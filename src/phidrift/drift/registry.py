@@ -129,7 +129,7 @@ _ALL = (
         lambda s: lexical.distinct_n(s.bigrams[1]), "falls"),
     _value("self_repetition_diff", "lexical", "share", 1, "Salkar et al. 2022",
         "those of the different word 4-grams that occur more than once in the corpus",
-        lambda s: lexical.self_repetition(s.fourgrams[1]), "grows"),
+        lambda s: lexical.self_repetition(s.fourgrams), "grows"),
     _value("sentence_length_mean_diff", "lexical", "tokens", None, _STUDY,
         "mean length of a sentence; ends of lines end sentences too",
         lambda s: lexical.sentence_length_mean(s.totals["tokens"], s.totals["sentences"])),

@@ -23,6 +23,8 @@ from phidrift.drift.undefined import Undefined
 
 # What the size of a sample is counted in: tokens; sentences of embedded documents; model tokens of scored ones.
 NEEDS = ("tokens", "sentences", "lm_tokens")
+# Documents put in order for a sample: what its size takes on average and a fifth, and some more where that is few.
+_MARGIN, _MARGIN_DOCUMENTS = 1.2, 64
 _EMPTY = {
     "tokens": "the corpus is empty",
     "sentences": "no sentence embeddings",
@@ -112,15 +114,30 @@ class Corpus:
         return fit_clusters(self.profile.embeddings, self.settings.clusters, self.settings.cluster_seeds)
 
     @cached_property
+    def totals(self) -> Mapping[str, int]:
+        """Size of the whole corpus in each of `NEEDS`."""
+        return {need: int(sizes.sum()) for need, sizes in self.sizes.items()}
+
+    @cached_property
     def texts(self) -> Ints:
         """The number of every document's text [documents]: copies have the same."""
         return np.searchsorted(np.unique(self.profile.hashes), self.profile.hashes)
 
-    def order(self, label: str, number: int) -> Ints:
-        """The documents in an order of their own for every seed, label and number; copies stand together."""
+    @cached_property
+    def _mixed(self) -> npt.NDArray[np.uint64]:
+        return _mix(self.profile.hashes)
+
+    def order(self, label: str, number: int, most: int) -> Ints:
+        """The first documents in an order of their own for every seed, label and number; copies stand together.
+
+        `most` of them, with all copies of the last: the order of a large corpus is not needed whole for a sample.
+        """
         salt = hashlib.sha256(f"{self.settings.seed}/{label}/{number}".encode()).digest()[:8]
-        keys = _mix(_mix(self.profile.hashes) ^ np.uint64(int.from_bytes(salt, "big")))
-        return np.argsort(keys, kind="stable")
+        keys = _mix(self._mixed ^ np.uint64(int.from_bytes(salt, "big")))
+        if most >= len(keys):
+            return np.argsort(keys, kind="stable")
+        first = np.flatnonzero(keys <= np.partition(keys, most)[most])
+        return first[np.argsort(keys[first], kind="stable")]
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -170,9 +187,9 @@ class Sample:
         return self.corpus.bigrams.count(self.documents)
 
     @cached_property
-    def fourgrams(self) -> tuple[Ints, Ints]:
-        """(different word 4-grams, ascending; how often each occurs)."""
-        return self.corpus.fourgrams.count(self.documents)
+    def fourgrams(self) -> Ints:
+        """How often each different word 4-gram occurs, in no order."""
+        return self.corpus.fourgrams.frequencies(self.documents)
 
     @property
     def embeddings(self) -> npt.NDArray[np.float32]:
@@ -210,7 +227,7 @@ def sample_sizes(
     everything = list(corpora)
     sizes = {}
     for need in NEEDS:
-        totals = [int(corpus.sizes[need].sum()) for corpus in everything]
+        totals = [corpus.totals[need] for corpus in everything]
         halves = [_half(corpus, need) for corpus in references]
         usable = [size for size in (*totals, *halves) if size > 0]
         sizes[need] = min(usable, default=0)
@@ -242,8 +259,7 @@ def draw(corpus: Corpus, need: str, size: int, number: int) -> Sample:
     Raises:
         Undefined: the corpus is empty or smaller than the size.
     """
-    full_sample(corpus, need)
-    return Sample(corpus, _take(corpus, need, size, corpus.order("value", number))[0])
+    return _samples(corpus, need, size, "value", number, 1)[0]
 
 
 def draw_disjoint(corpus: Corpus, need: str, size: int, number: int) -> tuple[Sample, Sample]:
@@ -252,10 +268,30 @@ def draw_disjoint(corpus: Corpus, need: str, size: int, number: int) -> tuple[Sa
     Raises:
         Undefined: the corpus is too small for two.
     """
-    full_sample(corpus, need)
-    first, rest = _take(corpus, need, size, corpus.order("floor", number))
-    second, _ = _take(corpus, need, size, rest)
-    return Sample(corpus, first), Sample(corpus, second)
+    first, second = _samples(corpus, need, size, "floor", number, 2)
+    return first, second
+
+
+def _samples(corpus: Corpus, need: str, size: int, label: str, number: int, count: int) -> list[Sample]:
+    """That many disjoint samples, one after the other in the order of that label and number."""
+    total, documents = corpus.totals[need], len(corpus.profile.hashes)
+    if not total:
+        raise Undefined(_EMPTY[need])
+    # So many documents hold the samples nearly always; where they don't, twice as many are ordered.
+    most = int(_MARGIN * count * size / total * documents) + _MARGIN_DOCUMENTS
+    while True:
+        rest = corpus.order(label, number, most)
+        samples = []
+        try:
+            for _ in range(count):
+                taken, rest = _take(corpus, need, size, rest)
+                samples.append(Sample(corpus, taken))
+        except Undefined:
+            if most >= documents:
+                raise
+            most *= 2
+        else:
+            return samples
 
 
 def _take(corpus: Corpus, need: str, size: int, order: Ints) -> tuple[Ints, Ints]:
