@@ -211,7 +211,8 @@ class TaggerParams(_Strict):
 class TaggingParams(_Strict):
     taggers: dict[Name, TaggerParams] = Field(min_length=1)
     seeds: Distinct[Seed]
-    threads: Positive
+    threads: Positive  # of torch, in each training
+    workers: Positive  # trainings of a stage at a time, each in a process and on a GPU if there are some
     bootstrap: Count  # resamples of documents for the F1 interval
 
 

@@ -1,7 +1,8 @@
 """Training, checkpoints and evaluation with a model of one layer, on documents whose pattern it can learn."""
 
 import itertools
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,90 +10,42 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+import yaml
+from made_taggers import made_documents, made_set, write_base
+from safetensors.torch import load_file
+from transformers import BertModel
 
-from phidrift.core.document import Document, Span
+from phidrift.core.document import ENTITIES, Document, Span
 from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json
+from phidrift.core.models import locate
+from phidrift.core.text import tokens
+from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
+from phidrift.corpora.standins import write_standins
 from phidrift.tagging import train as training
-from phidrift.tagging.alignment import B, I, O, Pieces
-from phidrift.tagging.checkpoints import TrainingSet, train_all
+from phidrift.tagging.alignment import IGNORED, B, I, O, Pieces, load_tokenizer
+from phidrift.tagging.checkpoints import train_all, write_scores
 from phidrift.tagging.evaluate import CSV_COLUMNS, Target, csv_rows, evaluate_set, workload
+from phidrift.tagging.examples import training_examples
 from phidrift.tagging.predict import Tagger, best_labels, load_tagger, predict_spans
 from phidrift.tagging.train import TaggerSettings, train_tagger
 
-SENTENCES = (
-    "Seen on {}.",
-    "The wound was closed {} by us.",
-    "No fever.",
-    "Pulse is 72.",
-    "Review: {}\n",
-    "Alert.",
-)
-MONTHS = ("May", "June", "July", "March")
 
-
-def made_documents(count: int, corpus: str = "made", sentences: int = 3, shift: int = 0) -> list[Document]:
-    """Documents of `sentences` sentences; each slot holds a date of a month and a number."""
-    documents = []
-    for number in range(shift, shift + count):
-        text, spans = "", []
-        for place in range(sentences):
-            sentence = SENTENCES[(number + place * (1 + number % 5)) % len(SENTENCES)]
-            date = f"{MONTHS[(number + place) % 4]} {(number * 7 + place) % 28 + 1}"
-            if "{}" in sentence:
-                start = len(text) + sentence.index("{}")
-                spans.append(Span(start, start + len(date), "DATE"))
-            text += sentence.format(date) + " "
-        documents.append(Document(f"{corpus}-{number}", text, tuple(spans), {"corpus": corpus}))
-    return documents
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PHIDRIFT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A random BERT of one layer, 32 wide, with a cased word-piece vocabulary."""
-    folder = tmp_path_factory.mktemp("base")
-    text = " ".join([*SENTENCES, *MONTHS, *(str(number) for number in range(100))]).replace("{}", " ")
-    words = text.replace(".", " . ").replace(":", " : ").split()
-    vocabulary = {
-        word: number
-        for number, word in enumerate(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
-    }
-    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    backend.normalizer = normalizers.BertNormalizer(lowercase=False)
-    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    backend.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=64,
-    ).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    torch.manual_seed(3)
-    BertModel(config).save_pretrained(folder)
-    return str(folder)
+    return write_base(tmp_path_factory.mktemp("base"))
 
 
 @pytest.fixture(scope="module")
 def settings(base: str) -> TaggerSettings:
     return TaggerSettings(base, 32, 8, 12, 1e-2, 0.1, 0.01)
-
-
-def made_set(documents: Sequence[Document], entity: str = "DATE") -> TrainingSet:
-    return TrainingSet("made-30", "made", 30, entity, documents, "0" * 64, {"made": "CC0-1.0"})
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +123,11 @@ def test_what_training_json_and_the_card_say(models_folder: Path) -> None:
     assert "made: 30, licence: CC0-1.0" in card
     assert "0" * 64 in card
     assert "Restricted: no" in card
+    assert card.startswith("---\nlibrary_name: transformers\n")
+    assert yaml.safe_load(card.split("---")[1])["restricted"] is False
+    assert f"mean of the last epoch: {run['loss']:.4f} nats" in card
+    assert "Scores: metrics/tagging/made-30.json" in card
+    assert "(Viterbi)" in card
 
 
 def test_a_restricted_document_restricts_the_model(
@@ -233,9 +191,12 @@ def test_unlabelled_documents_are_refused(
 
 def test_a_loss_that_is_not_finite_names_the_set(settings: TaggerSettings, tmp_path: Path) -> None:
     wild = replace(settings, learning_rate=1e30, epochs=3)
-    with pytest.raises(PhidriftError, match="made-30 DATE: the loss is not finite"):
+    with pytest.raises(
+        PhidriftError,
+        match="1 of 1 trainings failed: made-30 DATE, tagger tiny, seed 1: the loss is not finite",
+    ):
         train_all(made_set(made_documents(12)), {"tiny": wild}, [1], threads=1, folder=tmp_path / "DATE")
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "DATE").exists()
 
 
 @pytest.mark.parametrize(
@@ -253,6 +214,81 @@ def test_out_of_memory_names_the_set(
         train_tagger(
             made_documents(2), "DATE", settings, seed=1, threads=1, folder=tmp_path / "m", name="made-30"
         )
+
+
+@pytest.fixture(scope="module")
+def long_notes(tmp_path_factory: pytest.TempPathFactory) -> list[Document]:
+    """Ten notes of some 2,000 tokens, each the three of a patient in the i2b2 stand-in."""
+    folder = tmp_path_factory.mktemp("standins")
+    write_standins(folder, 5, (30, 1), 90, 1)
+    notes = list(harmonised_documents(corpus_at(folder / "i2b2"), Reading()))
+    joined = []
+    for first in range(0, 30, 3):
+        text, spans = "", []
+        for note in notes[first : first + 3]:
+            spans += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in note.spans or ()]
+            text += note.text + "\n"
+        joined.append(Document(f"long-{first}", text, tuple(spans), {}))
+    assert 1500 < sum(len(tokens(note.text)) for note in joined) / 10 < 2500
+    return joined
+
+
+@pytest.mark.parametrize("max_length", [128, 512])
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_no_window_cuts_a_span_of_a_long_note(
+    max_length: int, entity: str, long_notes: list[Document]
+) -> None:
+    tokenizer = load_tokenizer(locate("embedded/all-minilm-l6-v2"))
+    found = training_examples(long_notes, entity, tokenizer, max_length)
+    assert found.spans == sum(len(note.entity_spans(entity)) for note in long_notes) > 20
+    assert found.cut == 0
+    # One "DD:5/25/2093DT:" that the stand-in runs together, as i2b2's typists did: "3DT" is one piece.
+    assert found.unrepresentable == (entity == "DATE")
+    assert len(found.rows) > 10 * 2000 / max_length  # a token of the text is one of the model or more
+    assert max(row["length"] for row in found.rows) <= max_length
+    # Every gold span begins with a B that counts, in exactly one window.
+    assert sum(row["labels"].count(B) for row in found.rows) == found.spans
+
+
+def test_a_span_over_a_border_is_counted_once_and_keeps_its_labels(base: str) -> None:
+    # 60 words of one sentence; windows of 14 pieces, borders at words within 3 of each other's ends, so a span of
+    # 40 words goes over several of them, and one of a single word over none.
+    text = " ".join(["May"] * 60)
+    gold = (Span(4 * 5, 4 * 45 - 1, "DATE"), Span(4 * 50, 4 * 50 + 3, "DATE"))
+    document = Document("a", text, gold, {})
+    found = training_examples([document], "DATE", load_tokenizer(base), 16)
+    assert (found.spans, found.cut) == (2, 1)
+    labels = [label for row in found.rows for label in row["labels"] if label != IGNORED]
+    assert labels == [O] * 5 + [B] + [I] * 39 + [O] * 5 + [B] + [O] * 9
+
+
+def test_scores_go_into_the_card_one_row_a_corpus(models_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "tagger"
+    shutil.copytree(models_folder / "DATE" / "tiny-1", folder)
+    before = (folder / "README.md").read_text(encoding="utf-8")
+    write_scores(folder, "ward|7", {"f1": 0.25, "support": 4})
+    write_scores(folder, "notes", {"f1": None, "precision": None, "recall": 1.0, "support": 0})
+    first = (folder / "README.md").read_text(encoding="utf-8")
+    (folder / "README.md").write_text(first + "\n## Mine\n\nKept.\n", encoding="utf-8")
+    write_scores(folder, "ward|7", {"f1": 0.5, "f1_low": 0.25, "f1_high": 0.75, "support": 4})
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert card.startswith(before)
+    assert card.count("## Scores") == 1
+    rows = [line for line in card.splitlines() if line.startswith("|")]
+    assert rows[0].startswith("| corpus | f1 | f1 low | f1 high | precision | recall | support |")
+    assert rows[2:] == [
+        "| notes | - | - | - | - | 1.000 | 0 | - | - |",
+        "| ward\\|7 | 0.500 | 0.250 | 0.750 | - | - | 4 | - | - |",
+    ]
+    assert card.endswith("\n## Mine\n\nKept.\n")
+    (folder / "README.md").unlink()
+    write_scores(folder, "notes", {"f1": 1.0})
+    assert "| notes | 1.000 |" in (folder / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(PhidriftError, match="no checkpoint"):
+        write_scores(tmp_path / "absent", "notes", {})
+    (folder / "README.md").write_bytes(b"\xff")
+    with pytest.raises(PhidriftError, match="not UTF-8"):
+        write_scores(folder, "notes", {})
 
 
 def test_windows_longer_than_the_model_are_refused(settings: TaggerSettings, tmp_path: Path) -> None:
@@ -328,3 +364,39 @@ def test_best_labels_agree_with_trying_all() -> None:
         ]
         wanted = max(valid, key=total)
         assert [best_labels(pieces, scores)[place] for place in shown] == list(wanted)
+
+
+def test_leaving_unused_pieces_out_of_the_steps_changes_no_weight(
+    base: str, settings: TaggerSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = made_documents(3)  # of 42 words and 100 numbers, a few
+    strong = replace(settings, epochs=4, learning_rate=1e-2, weight_decay=0.5)
+    weights = []
+    for narrow in (True, False):
+        if not narrow:
+            monkeypatch.setattr(
+                training, "narrow_vocabulary", lambda _, rows, pad: (rows, lambda decay: None)
+            )
+        folder = tmp_path / str(narrow)
+        train_tagger(documents, "DATE", strong, seed=1, threads=1, folder=folder, name="made")
+        weights.append(load_file(folder / "model.safetensors"))
+    narrowed, plain = weights
+    assert narrowed.keys() == plain.keys()
+    rows = "bert.embeddings.word_embeddings.weight"
+    start = BertModel.from_pretrained(base).embeddings.word_embeddings.weight.detach()
+    for name, value in plain.items():
+        # Sums over fewer zeros round otherwise, and a step of Adam is of one size whatever the gradient's.
+        torch.testing.assert_close(narrowed[name], value, rtol=2e-3, atol=2e-3, msg=name)
+    # The decay is not the start: 4 steps of at most 0.01 * 0.5 leave more than 0.98, less than 1, of an unused row.
+    used = {number for ids in _ids(base, documents) for number in ids}
+    unused = [number for number in range(len(start)) if number not in used]
+    assert len(unused) > 50
+    ratio = (narrowed[rows][unused] / start[unused]).flatten()
+    ratio = ratio[torch.isfinite(ratio)]
+    assert 0.98 < float(ratio.min()) <= float(ratio.max()) < 1
+    torch.testing.assert_close(narrowed[rows][unused], plain[rows][unused], rtol=1e-6, atol=1e-8)
+
+
+def _ids(base: str, documents: Sequence[Document]) -> list[list[int]]:
+    tokenizer = load_tokenizer(base)
+    return [row["input_ids"] for row in training_examples(documents, "DATE", tokenizer, 32).rows]

@@ -10,7 +10,7 @@ from phidrift.config import Params, load_params
 from phidrift.core.document import Document, Span, write_documents
 from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json, write_json
-from phidrift.tagging import checkpoints
+from phidrift.tagging import training_state
 from phidrift.tagging.train import TrainedTagger
 
 PARAMS = Path(__file__).parents[2] / "profiles" / "default.yaml"
@@ -63,10 +63,25 @@ def test_from_sets_without_a_positive_to_metrics(params: Params, name: str, sour
     assert found["entities"]["DATE"]["syn"]["in_distribution"] is False
     assert found["entities"]["CONTACT"]["i2b2"]["f1"] is None
     lines = Path(f"plots/tagging/{name}.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "entity,target,f1,f1_low,f1_high,support,in_distribution"
-    assert lines[1] == "ADDRESS,ai4privacy,,,,0,False"
-    assert "DATE,multileg,0.0,0.0,0.0,2,True" in lines
+    assert lines[0].startswith("entity,target,f1,f1_low,f1_high,support,in_distribution,precision,")
+    assert lines[1] == "ADDRESS,ai4privacy,,,,0,False,,,,,,,,,,"
+    assert any(line.startswith("DATE,multileg,0.0,0.0,0.0,2,True,") for line in lines)
     assert len(lines) == 1 + 4 * 4
+
+
+def test_strings_of_the_training_set_are_told_from_others(params: Params) -> None:
+    # The set holds "Lee" as PERSON and trained nothing; the test documents' "Lee" is seen, and missed like all else.
+    # DATE's set holds no date, so that "May 3" is unseen there.
+    known = Document("c", "LEE", (Span(0, 3, "PERSON"),), {"corpus": "multileg"})
+    for entity in params.entities:
+        train(params, f"multileg-200-{entity}")
+    write_documents(Path("data/training_sets/main/multileg-200/PERSON.jsonl"), [known])
+    evaluate(params, "multileg-200")
+    found = read_json(Path("metrics/tagging/multileg-200.json"))["entities"]
+    person, date = found["PERSON"]["multileg"], found["DATE"]["multileg"]
+    assert (person["seen"], person["unseen"]["support"]) == ({"recall": 0.0, "support": 1}, 0)
+    assert (date["seen"]["support"], date["unseen"]) == (0, {"recall": 0.0, "support": 2})
+    assert "Lee" not in Path("metrics/tagging/multileg-200.json").read_text(encoding="utf-8")
 
 
 def test_the_parameters_reach_the_training(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +92,7 @@ def test_the_parameters_reach_the_training(params: Params, monkeypatch: pytest.M
         named["folder"].mkdir()
         return TrainedTagger(0.1, 1, 1, 1, 0)
 
-    monkeypatch.setattr(checkpoints, "train_tagger", note)
+    monkeypatch.setattr(training_state, "train_tagger", note)
     write_documents(Path("data/training_sets/main/multileg-200/DATE.jsonl"), _documents("multileg"))
     train(params, "multileg-200-DATE")
     assert (given["entity"], given["seed"], given["name"]) == ("DATE", 42, "multileg-200 DATE")

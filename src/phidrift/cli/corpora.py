@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phidrift.cli.outputs import refuse_overwriting
+from phidrift.cli.split import refuse_folder, split_lines, write_split
 from phidrift.core.document import ENTITIES, Document
 from phidrift.core.errors import PhidriftError
 
@@ -30,7 +31,9 @@ EncodingOption = Annotated[str, typer.Option(help="The encoding of text files, s
 
 def harmonize(
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
-    out: Annotated[Path, typer.Option(help="The JSON-lines file to write, whole or not at all.")],
+    out: Annotated[
+        Path, typer.Option(help="The JSON-lines file to write, whole or not at all; with --test, the folder.")
+    ],
     format_name: FormatOption = None,
     label_map: Annotated[
         Path | None,
@@ -50,6 +53,11 @@ def harmonize(
     report: Annotated[
         Path | None, typer.Option(help="A JSON file for the account of documents, spans and labels.")
     ] = None,
+    test: Annotated[
+        int | None,
+        typer.Option(min=1, help="Split off about so many documents: writes train.jsonl and test.jsonl."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 42,
 ) -> None:
     """Read a corpus, map its labels to ADDRESS, CONTACT, DATE and PERSON, check every offset, write JSON lines."""
     from phidrift.core.document import write_documents
@@ -60,7 +68,10 @@ def harmonize(
     from phidrift.corpora.reading_report import reading_report, warn_of_reading
     from phidrift.corpora.source import ReadOptions
 
-    refuse_overwriting([path] if label_map is None else [path, label_map], out, report)
+    inputs = [path] if label_map is None else [path, label_map]
+    refuse_overwriting(inputs, *([report] if test else [out, report]))
+    if test:
+        refuse_folder(inputs, out, report)
     found = corpus_at(path, format_name, ReadOptions(text_field, group_field, encoding))
     source = replace(
         found,
@@ -70,6 +81,14 @@ def harmonize(
         strict=strict,
         restricted=found.restricted if restricted is None else restricted,
     )
+    if test:
+        account = write_split(source, out, test, seed)
+        _print_account(account, out, source.guessed)
+        for line in split_lines(account):
+            _console().print(line, soft_wrap=True)
+        if report is not None:
+            write_json(report.resolve(), account)
+        return
     reading = Reading()
     write_documents(out.resolve(), harmonised_documents(source, reading))
     account = reading_report(source, reading)

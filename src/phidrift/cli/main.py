@@ -8,7 +8,10 @@ import typer
 
 from phidrift.cli.compare import compare
 from phidrift.cli.corpora import corpora, harmonize
+from phidrift.cli.deidentify import deidentify
+from phidrift.cli.evaluate import evaluate
 from phidrift.cli.fetch import fetch
+from phidrift.cli.train import train
 
 app = typer.Typer(
     help="How far is a synthetic clinical corpus from real notes, and what does that cost a PHI tagger?",
@@ -69,6 +72,9 @@ app.command()(harmonize)
 app.command()(corpora)
 app.command()(fetch)
 app.command()(compare)
+app.command()(evaluate)
+app.command()(train)
+app.command()(deidentify)
 
 
 def main() -> None:

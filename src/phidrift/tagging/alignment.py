@@ -52,18 +52,35 @@ class Window:
 
 
 def load_tokenizer(place: str) -> Any:
-    """The fast tokenizer of a model folder or hub name.
+    """The fast tokenizer of a model folder or hub name; one whose vocabulary is cased keeps the case of a text.
+
+    A BERT folder without tokenizer_config.json is taken for uncased by transformers, whatever its vocabulary: "Smith"
+    and "May" would be read as "smith" and "may" (so it is with Bio_ClinicalBERT).
 
     Raises:
-        PhidriftError: the model has no fast tokenizer, the only kind that tells where a piece lies in the text.
+        PhidriftError: no tokenizer can be read, or none that is fast, the only kind that tells where a piece lies.
     """
     from transformers import AutoTokenizer
 
-    with loading(place):
-        tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+    try:
+        with loading(place):
+            tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+    except ValueError as error:
+        mend = "a folder needs the tokenizer's files beside the weights, such as tokenizer.json or vocab.txt"
+        raise PhidriftError("no tokenizer can be read", where=place, mend=mend) from error
     if not tokenizer.is_fast:
         raise PhidriftError("the model has no fast tokenizer, so its tokens have no offsets", where=place)
+    if getattr(tokenizer, "do_lower_case", False) and _is_cased(tokenizer):
+        with loading(place):
+            tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, do_lower_case=False)
     return tokenizer
+
+
+def _is_cased(tokenizer: Any) -> bool:
+    """Whether more than a hundredth of the vocabulary holds upper-case letters (a cased BERT's: a third)."""
+    pieces = set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)
+    cased = [piece for piece in pieces if piece != piece.lower()]
+    return len(cased) > len(pieces) / 100
 
 
 def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -107,7 +124,7 @@ def cut_windows(text: str, pieces: Pieces, limit: int) -> list[Window]:
     A window ends where a sentence or line ends (a sentence longer than a window: between words; a word longer than
     that: between pieces). The next one starts up to a quarter of a window, and at least an eighth, before that
     end, so any stretch of `limit // 8` pieces lies whole in one window. The owned ranges meet within the
-    overlap, at a sentence end if there is one.
+    overlap, at a sentence end if there is one, be it at its own ends.
     """
     count = len(pieces.ids)
     if count <= limit:
@@ -161,10 +178,11 @@ def _earliest(sentences: list[int], words: list[int], low: int, high: int) -> in
 
 
 def _nearest(sentences: list[int], words: list[int], low: int, high: int) -> int:
-    """The sentence start nearest to the middle of low..high, ends left out; else word start; else the middle."""
+    """The sentence start nearest to the middle of low..high; else a word start between them; else the middle."""
     middle = (low + high) // 2
-    for starts in (sentences, words):
-        within = starts[bisect_left(starts, low + 1) : bisect_left(starts, high)]
+    # A sentence needs no context beyond its own ends, so that it may as well begin or end the overlap.
+    for starts, ends in ((sentences, 0), (words, 1)):
+        within = starts[bisect_left(starts, low + ends) : bisect_left(starts, high + 1 - ends)]
         if within:
             return min(within, key=lambda start: abs(start - middle))
     return middle

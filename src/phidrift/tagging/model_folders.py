@@ -1,6 +1,5 @@
 """Finding the taggers in a folder that someone names: a training set's, one entity's, or a single checkpoint."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from phidrift.core.files import read_json
 from phidrift.tagging.alignment import label_names
 
 _RECORD = "training.json"
+_LABELS_UNSTATED = {"0": "LABEL_0", "1": "LABEL_1"}  # what transformers takes them to be
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,14 @@ def find_taggers(folder: Path) -> dict[str, EntityTaggers]:
             a folder of checkpoints.
 
     Raises:
-        PhidriftError: there is no tagger, a checkpoint that training.json names is missing or of another kind, or
-            two folders hold taggers of one entity.
+        PhidriftError: there is no tagger, training.json is no record, a checkpoint that it names is missing, without
+            weights or of another kind, or two folders hold taggers of one entity.
     """
     if not folder.is_dir():
         raise PhidriftError("no such folder", where=folder, mend="name a folder that phidrift train wrote")
     found: dict[str, EntityTaggers] = {}
-    for place in [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]:
-        if place.name.startswith("."):
-            continue
+    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    for place in [folder, *inner]:
         taggers = _at(place)
         if taggers is None:
             continue
@@ -73,16 +72,42 @@ def find_taggers(folder: Path) -> dict[str, EntityTaggers]:
 def _at(folder: Path) -> EntityTaggers | None:
     """The taggers that this very folder is or describes."""
     if (folder / _RECORD).is_file():
-        training = read_json(folder / _RECORD)
+        training = _record(folder / _RECORD)
         names = [f"{run['tagger']}-{run['seed']}" for run in training["taggers"]]
         checkpoints = {name: folder / name for name in names} if training["trained"] else {}
         for path in checkpoints.values():
             if checkpoint_entity(path) != training["entity"]:
                 raise PhidriftError(f"no {training['entity']} tagger, which {_RECORD} names", where=path)
+            _check_weights(path)
         return EntityTaggers(training["entity"], checkpoints, training, training["reason"])
     if (folder / "config.json").is_file():
-        return EntityTaggers(checkpoint_entity(folder), {folder.name: folder}, None)
+        entity = checkpoint_entity(folder)
+        _check_weights(folder)
+        return EntityTaggers(entity, {folder.resolve().name: folder}, None)
     return None
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """What training.json says, with the fields that this module and its users rely on."""
+    mend = "train anew, or name another folder"
+    try:
+        training = read_json(path)
+    except ValueError as error:  # not JSON, or not UTF-8
+        raise PhidriftError("not the record of a training", where=path, mend=mend) from error
+    names = ("entity", "trained", "reason", "restricted", "taggers")
+    missing = [name for name in names if not isinstance(training, dict) or name not in training]
+    if not missing and not all({"tagger", "seed"} <= set(run) for run in training["taggers"]):
+        missing = ["tagger and seed of each run"]
+    if missing:
+        raise PhidriftError(f"{missing[0]} is missing", where=path, mend=mend)
+    record: dict[str, Any] = training
+    return record
+
+
+def _check_weights(folder: Path) -> None:
+    """Weights are read from safetensors alone: other files may hold code."""
+    if not any(folder.glob("*.safetensors")):
+        raise PhidriftError("no weights here (model.safetensors)", where=folder)
 
 
 def checkpoint_entity(folder: Path) -> str:
@@ -95,12 +120,12 @@ def checkpoint_entity(folder: Path) -> str:
     if not path.is_file():
         raise PhidriftError("no checkpoint here", where=folder)
     try:
-        labels = read_json(path).get("id2label", {})
-    except (json.JSONDecodeError, AttributeError, UnicodeDecodeError) as error:
+        labels = read_json(path).get("id2label", _LABELS_UNSTATED)
+        names = [labels.get(str(number)) for number in range(len(labels))]
+    except (AttributeError, ValueError) as error:
         raise PhidriftError("not the configuration of a model", where=path) from error
-    names = [labels.get(str(number)) for number in range(len(labels))]
     entity = str(names[-1]).partition("-")[2] if names else ""
-    if names != label_names(entity):
+    if not entity or names != label_names(entity):
         found = ", ".join(map(str, names[:5])) or "none"
         raise PhidriftError(f"labels are {found}, expected O, B-ENTITY, I-ENTITY", where=folder)
     return entity

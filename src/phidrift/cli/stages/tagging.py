@@ -20,7 +20,7 @@ def train(params: Params, key: str) -> None:
     name, _, entity = key.rpartition("-")
     if entity not in params.entities:
         raise PhidriftError(f"key {key!r} does not end in an entity", mend="use SET-ENTITY")
-    folder = Path("data/training_sets") / (name if name == "ablation" else f"main/{name}")
+    folder = _training_set_folder(name)
     about = read_json(folder / "set.json")
     training_set = TrainingSet(
         name=name,
@@ -30,12 +30,14 @@ def train(params: Params, key: str) -> None:
         documents=list(read_documents(folder / f"{entity}.jsonl")),
         sha256=about["entities"][entity]["sha256"],
         licences=about["licences"],
+        scores=f"metrics/tagging/{name}.json",
     )
     record = train_all(
         training_set,
         {tagger: TaggerSettings(**values.model_dump()) for tagger, values in params.tagging.taggers.items()},
         params.tagging.seeds,
         threads=params.tagging.threads,
+        workers=params.tagging.workers,
         folder=Path("models") / name / entity,
     )
     if not record["trained"]:
@@ -48,6 +50,7 @@ def evaluate(params: Params, key: str) -> None:
 
     torch.set_num_threads(params.tagging.threads)
     models = Path("models") / key
+    learnt = _training_set_folder(key)
     targets = [_target(corpus, params) for corpus in params.targets]
     with progress(f"evaluate {key}", workload(models, targets, params.entities)) as advance:
         evaluation = evaluate_set(
@@ -56,10 +59,15 @@ def evaluate(params: Params, key: str) -> None:
             params.entities,
             resamples=params.tagging.bootstrap,
             seed=params.tagging.seeds[0],
+            learnt={entity: list(read_documents(learnt / f"{entity}.jsonl")) for entity in params.entities},
             advance=advance,
         )
     write_json(Path("metrics/tagging") / f"{key}.json", evaluation)
     write_csv(Path("plots/tagging") / f"{key}.csv", CSV_COLUMNS, csv_rows(evaluation))
+
+
+def _training_set_folder(name: str) -> Path:
+    return Path("data/training_sets") / (name if name == "ablation" else f"main/{name}")
 
 
 def _target(corpus: str, params: Params) -> Target:
