@@ -1,11 +1,12 @@
 """How fast a tagger is trained, and how good it gets, beside transformers' Trainer left as it comes, in the same run.
 
-    python benchmarks/tagging.py [--documents 200] [--test 300] [--rounds 3] [--corpus ../shared/corpora/pii-anon]
+    python benchmarks/tagging.py [--documents 200] [--test 300] [--rounds 3] [--tokens 0-1000]
+        [--corpus ../shared/corpora/pii-anon]
 
-Prints Markdown tables. All ways get the same documents, base model and settings. Of Trainer only the steps are timed,
-of phidrift everything from the documents to the written checkpoint. Trainer padded to 512 in 32-bit floats reads few
-documents, since it is so slow. F1, with one seed a round, is on other documents of the corpus: PII-Anon's English
-clinical ones (template-made), or stand-ins where these aren't there.
+Prints Markdown tables. All ways get the same documents, base model and settings, and only the steps are timed: loading
+the model and writing it are not. Trainer padded to 512 in 32-bit floats reads few documents, since it is so slow; how
+slow depends on the length of the documents (`--tokens`). F1, with one seed a round, is on other documents of the
+corpus: PII-Anon's English clinical ones (template-made), or stand-ins where these aren't there.
 """
 
 import argparse
@@ -25,10 +26,11 @@ ENTITY = "PERSON"
 THREADS = 2
 
 
-def read_corpus(path: Path, most: int) -> tuple[str, list[Document]]:
-    """What the documents are, and the first ones, shuffled by a seed."""
+def read_corpus(path: Path, most: int, tokens: tuple[int, int]) -> tuple[str, list[Document]]:
+    """What the documents are, and the first ones of such a length, shuffled by a seed."""
     import random
 
+    from phidrift.core import text as units
     from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
     from phidrift.corpora.standins import write_standins
 
@@ -41,7 +43,9 @@ def read_corpus(path: Path, most: int) -> tuple[str, list[Document]]:
             source = corpus_at(Path(folder) / "standins/ai4privacy", "ai4privacy")
             documents = list(harmonised_documents(source, Reading()))
         name = "stand-ins for Ai4Privacy"
-    different = list({document.text: document for document in documents}.values())
+    least, longest = tokens
+    fitting = [each for each in documents if least <= len(units.tokens(each.text)) <= longest]
+    different = list({document.text: document for document in fitting}.values())
     random.Random(0).shuffle(different)
     return name, list(islice(different, most))
 
@@ -108,12 +112,23 @@ def plain_trainer(documents: Sequence[Document], epochs: int, seed: int, padding
 
 
 def ours(documents: Sequence[Document], seed: int, folder: Path) -> float:
-    """Seconds from the documents to the checkpoint."""
+    """Seconds of all steps, from the end of the first on."""
     from phidrift.tagging.train import train_tagger
 
-    started = time.perf_counter()
-    train_tagger(documents, ENTITY, settings(), seed=seed, threads=THREADS, folder=folder, name="benchmark")
-    return time.perf_counter() - started
+    read: list[tuple[float, int]] = []
+    train_tagger(
+        documents,
+        ENTITY,
+        settings(),
+        seed=seed,
+        threads=THREADS,
+        folder=folder,
+        name="benchmark",
+        advance=lambda count: read.append((time.perf_counter(), count)),
+    )
+    (first, already), (last, _) = read[0], read[-1]
+    done = sum(count for _, count in read)
+    return (last - first) * done / (done - already)
 
 
 def strict_f1(folder: Path, documents: Sequence[Document]) -> float:
@@ -165,8 +180,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="trainings of each way, with a seed each")
     parser.add_argument("--padded", type=int, default=24, help="documents read once, padded to 512")
     parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--tokens", default="0-1000", help="of each document, from-to")
     options = parser.parse_args()
-    name, documents = read_corpus(options.corpus, options.documents + options.test)
+    least, longest = map(int, options.tokens.split("-"))
+    name, documents = read_corpus(options.corpus, options.documents + options.test, (least, longest))
     train, test = documents[: options.documents], documents[options.documents :]
     epochs = settings().epochs
     ways: dict[str, tuple[int, Callable[[int, Path], float]]] = {
@@ -192,9 +209,8 @@ def main() -> None:
                 rates[way].append(read / work(seed, folder))
                 if "512" not in way:
                     f1[way].append(strict_f1(folder, test))
-    print(
-        f"{name}: {len(train)} to train on, {epochs} epochs, {len(test)} others to test on; {ENTITY}, {BASE}\n"
-    )
+    print(f"{name} of {options.tokens} tokens: {len(train)} to train on, {epochs} epochs, {len(test)} others")
+    print(f"to test on; {ENTITY}, {BASE}\n")
     print("| | documents/s | phidrift is faster by | strict F1, by seed |\n|---|---|---|---|")
     for way in ways:
         ratios = [own / other for own, other in zip(rates["phidrift"], rates[way], strict=True)]
