@@ -43,18 +43,19 @@ def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["folder"]
 
 
-def test_what_a_dead_process_left_is_removed_and_a_living_one_is_spared(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.txt", "a[1].txt"])
+def test_what_a_dead_process_left_is_removed_and_a_living_one_is_spared(tmp_path: Path, name: str) -> None:
     dead = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
     )
-    stale = tmp_path / f".a.txt.{int(dead.stdout)}.tmp"
-    living = tmp_path / f".a.txt.{os.getppid()}.tmp"
-    own = tmp_path / f".a.txt.{os.getpid()}.tmp"
+    stale = tmp_path / f".{name}.{int(dead.stdout)}.tmp"
+    living = tmp_path / f".{name}.{os.getppid()}.tmp"
+    own = tmp_path / f".{name}.{os.getpid()}.tmp"
     for path in (stale, living, own):
         path.write_text("half")
-    with whole_file(tmp_path / "a.txt") as temporary:
+    with whole_file(tmp_path / name) as temporary:
         temporary.write_text("whole")
-    assert sorted(os.listdir(tmp_path)) == sorted([living.name, "a.txt"])
+    assert sorted(os.listdir(tmp_path)) == sorted([living.name, name])
 
 
 def test_a_folder_left_by_an_earlier_process_of_the_same_number_is_no_obstacle(tmp_path: Path) -> None:

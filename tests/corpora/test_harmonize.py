@@ -104,6 +104,16 @@ def test_a_grouped_split_comes_close_and_takes_large_groups_too() -> None:
     assert 8 <= hits <= 32  # expectation: 1 - (50/55)**6 = 0.43 of 40, about 17
 
 
+def test_a_large_group_is_drawn_from_rather_than_a_test_split_left_small() -> None:
+    # Groups of 1 and groups of 200: whichever come first, 50 are wanted and 50 are held out. Walking on only while that
+    # comes nearer, a walk that meets a large group after few small ones would end with these.
+    sizes = [1] * 12 + [200] * 4
+    for seed in range(20):
+        train, test, left_out = grouped_split(documents(sizes), 50, seed)
+        assert len(test) == 50
+        assert len(train) + len(test) + left_out == 812
+
+
 def test_order_depends_on_the_seed_alone() -> None:
     everything = documents([5, 5])
     assert seeded_order(everything, 1) == seeded_order(reversed(everything), 1)

@@ -4,6 +4,7 @@ import json
 import logging
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from word_taggers import TABLES, write_tagger, write_taggers
 
 from phidrift.cli.main import app
 from phidrift.core.errors import PhidriftError
+from phidrift.corpora.formats import FORMATS
+from phidrift.corpora.source import ReadOptions
 from phidrift.deidentification import stream as redacting
 from phidrift.deidentification.coverage import choose_taggers
 from phidrift.deidentification.redaction import Mark, redact, resolved, tagger_marks
+from phidrift.deidentification.unread import ENDINGS
 from phidrift.tagging.alignment import Pieces, bio_spans
 from phidrift.tagging.model_folders import EntityTaggers, find_taggers
 from phidrift.tagging.predict import Prediction, best_labels
@@ -235,7 +239,7 @@ def test_the_manifest_says_what_was_done_and_what_is_not_covered(
     assert manifest["masked_for_want_of_a_surrogate"] == {"DATE": 1}
     assert manifest["no_tagger"] == ["ADDRESS", "CONTACT"]
     weights = (few / "DATE/model.safetensors").read_bytes()
-    assert manifest["taggers"]["DATE"]["sha256"] == {"model.safetensors": hashlib.sha256(weights).hexdigest()}
+    assert manifest["taggers"]["DATE"]["weights_sha256"] == [hashlib.sha256(weights).hexdigest()]
     assert manifest["seeded"] is True
     assert "7" not in json.dumps(manifest["warnings"])  # the seed would undo the shift
     for place in (json.dumps(manifest), done.output):
@@ -255,7 +259,8 @@ def test_restricted_and_stand_in_taggers_are_named(run: Callable[..., Result], t
         "reason": None,
         "restricted": True,
         "stand_in": True,
-        "set": "s-1",
+        "set": "weber-ana",
+        "sha256": "ab" * 32,
     }
     record["taggers"] = [{"tagger": "tiny", "seed": 1}]
     (folder / "training.json").write_text(json.dumps(record))
@@ -264,7 +269,19 @@ def test_restricted_and_stand_in_taggers_are_named(run: Callable[..., Result], t
     assert "The tagger of DATE learnt from stand-ins" in done.output
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest["taggers"]["DATE"]["restricted"] is True
-    assert manifest["taggers"]["DATE"]["set"] == "s-1"
+    assert manifest["taggers"]["DATE"]["training_set_sha256"] == "ab" * 32
+    assert manifest["taggers"]["DATE"]["tagger"] == "tiny-1"
+    assert "weber" not in json.dumps(manifest)
+
+
+def test_the_manifest_holds_no_name_of_a_bare_checkpoint(run: Callable[..., Result], tmp_path: Path) -> None:
+    folder = write_tagger(tmp_path / "weber-ana", "DATE", TABLES["DATE"])
+    (folder / "model.safetensors").rename(folder / "weber-ana.safetensors")
+    (folder / "model.safetensors").symlink_to("weber-ana.safetensors")
+    assert run(notes(tmp_path / "in", NOTE), "--out", tmp_path / "out", "--models", folder).exit_code == 0
+    manifest = (tmp_path / "out/manifest.json").read_text()
+    assert json.loads(manifest)["taggers"]["DATE"]["tagger"] is None
+    assert "weber" not in manifest
 
 
 def test_surrogates_hold_together_in_a_document_and_differ_between_documents(
@@ -326,7 +343,7 @@ def test_a_bad_document_is_left_out_and_the_rest_is_written(
     assert [line["id"] for line in lines(tmp_path / "out/documents.jsonl")] == ["000001", "000004"]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert [item["id"] for item in manifest["left_out"]] == ["000002", "000003"]
-    assert manifest["left_out"][1]["reason"] == "ValueError"
+    assert manifest["left_out"][1]["reason"] == "replacing what was found failed (ValueError)"
     assert manifest["documents"] == {"met": 4, "written": 2, "left_out": 2}
     assert "LEFT OUT: 2 documents" in done.output
     assert "document 000003" in caplog.text
@@ -341,7 +358,10 @@ def test_a_bad_document_is_left_out_and_the_rest_is_written(
 
 
 def test_where_all_fail_nothing_is_written(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
@@ -349,7 +369,10 @@ def test_where_all_fail_nothing_is_written(
     monkeypatch.setattr(redacting, "predict", fail)
     done = run(notes(tmp_path / "in", NOTE), "--out", tmp_path / "out", "--key", tmp_path / "key")
     assert isinstance(done.exception, PhidriftError)
-    assert "none of 1 documents could be redacted, most often: MemoryError" in str(done.exception)
+    said = "none of 1 documents could be redacted, most often: the tagger failed (MemoryError). To mend: check the"
+    assert said in str(done.exception)
+    assert "000001" in caplog.text
+    assert "the tagger failed (MemoryError). To mend: check the checkpoint" in caplog.text
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
@@ -412,6 +435,61 @@ def test_places_that_are_refused(run: Callable[..., Result], models: Path, tmp_p
     assert (full / "Weber_Ana_0.txt").read_text() == "kept"
     free.mkdir()
     assert run(folder, "--out", free).exit_code == 0  # an empty folder will do
+
+
+@pytest.mark.parametrize("out", [".", "..", "../work"])
+def test_the_working_folder_is_refused_before_anything_is_read(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    done = run(tmp_path / "absent", "--out", out)
+    assert "this is the working folder or holds it" in str(done.exception)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "work"]
+
+
+def test_files_that_nobody_reads_are_counted(run: Callable[..., Result], tmp_path: Path) -> None:
+    folder = notes(tmp_path / "in", NOTE, NOTE, NOTE)
+    (folder / "a.jsonl").write_text(json.dumps({"text": NOTE}))
+    for name in ("b.docx", "ana.weber", "Weber", ".hidden"):
+        (folder / name).write_text(NOTE)
+    done = run(folder, "--out", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "1 of 1 documents" in done.output
+    said = "6 files with other endings were NOT read and not written: .txt 3, (other) 2, .docx 1"
+    assert said in " ".join(done.output.split())
+    manifest = (tmp_path / "out/manifest.json").read_text()
+    assert json.loads(manifest)["files_not_read"] == {".txt": 3, "(other)": 2, ".docx": 1}
+    assert "weber" not in manifest.casefold()
+    # What another input reads is read.
+    texts = [folder / f"Weber_Ana_{number}.txt" for number in range(3)]
+    done = run(folder, *texts, "--out", tmp_path / "both")
+    assert "3 files with other endings were NOT read" in done.output
+    assert "NOT read" not in run(*texts, "--out", tmp_path / "all").output
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"datasets"}))
+def test_the_endings_are_those_that_the_readers_open(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    every = {ending for endings in ENDINGS.values() for ending in endings}
+    for ending in every:
+        (tmp_path / f"a{ending}").write_text("")
+    form = FORMATS[name]
+    options = ReadOptions("text", None, "utf-8") if form.fields else ReadOptions(None, None, "utf-8")
+    # The files are empty; which they are has been said before that is an error.
+    with caplog.at_level(logging.INFO, "phidrift.corpora.files"), suppress(PhidriftError):
+        list(form.read(tmp_path, options, lambda where, reason: None))
+    said = caplog.text.partition("files with other endings are not read: ")[2].splitlines()[0]
+    unread = {
+        part.split()[0].replace("others", ".conll2003") for part in said.split(", ")
+    }  # too long to be named
+    # The reader of brat opens .ann beside .txt.
+    assert every - unread - {".ann"} == set(ENDINGS[name]) - {".ann"}
+
+
+def test_every_format_has_its_endings() -> None:
+    assert ENDINGS.keys() == FORMATS.keys()
 
 
 def test_which_tagger_is_taken(tmp_path: Path) -> None:

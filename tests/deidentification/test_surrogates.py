@@ -71,6 +71,14 @@ def test_what_is_no_name_around_a_name() -> None:
     assert all(re.fullmatch(r"[A-Z]\w+", each or "") for each in found[5:])
 
 
+@pytest.mark.parametrize("sign", "'’‘ʼ")
+def test_apostrophes_are_one(sign: str) -> None:
+    name, whose, upper = person_surrogates([f"O{sign}Brien", f"O'Brien{sign}s", f"O{sign}BRIEN"], DRAW)
+    (plain,) = person_surrogates(["O'Brien"], DRAW)
+    assert (name, whose, upper) == (plain, f"{plain}{sign}s", (plain or "").upper())
+    assert address_surrogates([f"O{sign}Brien Road"], DRAW) == address_surrogates(["O'Brien Road"], DRAW)
+
+
 @pytest.mark.parametrize("mention", ["Dr.", "MRN 98053", "", "-", "[Weber]", "Ana ☎", "Weber2"])
 def test_what_reads_as_no_name_has_no_surrogate(mention: str) -> None:
     assert person_surrogates([mention], DRAW) == [None]
@@ -157,10 +165,81 @@ def test_a_date_that_can_only_have_the_day_first_decides_for_all() -> None:
 
 @pytest.mark.parametrize(
     "surface",
-    ["1990s", "March 3-5", "last week", "3/14/2019 10:30", "", "30/30/2019", "12/31/9999", "'19", "14. März"],
+    [
+        "1990s",
+        "March 3-5",
+        "02/30",
+        "13/25",
+        "3-14",
+        "last week",
+        "3/14/2019 10:30",
+        "",
+        "30/30/2019",
+        "12/31/9999",
+        "'19",
+        "14. März",
+    ],
 )
 def test_what_reads_as_no_date_has_no_surrogate(surface: str) -> None:
     assert shifted_dates([surface], 400) == [None]
+
+
+def test_a_date_with_one_reading_is_read_that_way_whatever_the_others_are() -> None:
+    # 25 December 2019 + 400 days is 28 January 2021: 366 days to 25 December 2020, and 34 more.
+    assert shifted_dates(["12/25", "25/12/2019"], 400) == ["1/28", "28/1/2021"]
+    assert shifted_dates(["25/12", "12/25/2019"], 400) == ["28/1", "1/28/2021"]
+    assert shifted_dates(["12/25", "14.3.2019"], 400) == ["1/28", "17.4.2020"]
+    # 3/4 is 4 March (7 April) on a tie, and 3 April (7 May) where the day comes first more often. 3-14 is no witness.
+    assert shifted_dates(["3/4/2019", "14/3/2019", "3/14/2019"], 400)[0] == "4/7/2020"
+    assert shifted_dates(["3/4/2019", "14/3/2019", "Thu 14/3", "3/14/2019"], 400)[0] == "7/5/2020"
+    assert shifted_dates(["3/4/2019", "14-3"], 400) == ["4/7/2020", None]
+
+
+def test_a_year_stands_after_a_hyphen_only_between_hyphens() -> None:
+    dates = {"14-Mar-19": "17-Apr-20", "14Mar2019": "17Apr2020", "14 March, 2019": "17 April, 2020"}
+    assert dict(zip(dates, shifted_dates(list(dates), 400), strict=True)) == dates
+    ranges = ["March 14-16", "April 19-17", "May 3 - 10", "14 March-16", "14 March - 16", "Mon 3-5", "3. - 5"]
+    assert shifted_dates(ranges, 400) == [None] * len(ranges)
+
+
+ENDS = (
+    *("%m/%d/%Y", "%d.%m.%Y", "%B %d, %Y", "%d %b %Y", "%Y%m%d", "%m/%d", "%B %d", "%d %b", "%d", "%B", "%A"),
+    "%Y",
+)
+
+
+@given(
+    st.sampled_from(OFFSETS),
+    st.dates(datetime.date(1950, 1, 1), datetime.date(2040, 1, 1)),
+    st.integers(1, 400),
+    st.sampled_from([*((form, form) for form in ENDS), ("%B %d", "%d"), ("%d", "%d %B"), ("%d %b", "%d")]),
+    st.sampled_from(["-", "–", "—", " - ", " – ", "- ", " to ", " through ", "/ to "]),
+)
+def test_a_range_is_masked(
+    days: int, start: datetime.date, length: int, forms: tuple[str, str], between: str
+) -> None:
+    end = start + datetime.timedelta(length)
+    assert shifted_dates([f"{start.strftime(forms[0])}{between}{end.strftime(forms[1])}"], days) == [None]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.integers(1, 31).map(str),
+            st.sampled_from(["March", "Mar", "May", "2019", "19", "3rd", "Monday", "of", "'19"]),
+            st.sampled_from(["-", "/", ".", " ", ", ", " - "]),
+        ),
+        min_size=1,
+        max_size=6,
+    ).map("".join)
+)
+def test_a_shifted_date_is_never_partly_the_old_one(surface: str) -> None:
+    every = [shifted_dates([surface], days)[0] for days in OFFSETS[:40]]
+    found = [re.findall(r"\d+|[A-Za-z]+", each) for each in every if each is not None]
+    # Over many offsets each number and name becomes many: none is merely handed on.
+    for place, old in enumerate(re.findall(r"\d+|[A-Za-z]+", surface) if found else []):
+        assert old in ("of", "rd") or any(each[place] != old for each in found)
 
 
 FORMS = ("%m/%d/%Y", "%d.%m.%Y", "%Y-%m-%d", "%B %d, %Y", "%d %b %Y", "%Y%m%d")

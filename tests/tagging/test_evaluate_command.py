@@ -117,7 +117,12 @@ def test_all_four_together_count_what_has_no_tagger(folder: Path) -> None:
     together = found["together"]
     assert (together["documents"], together["documents_missed"], together["tokens"]) == (3, 2.0, 11)
     assert (together["share"], together["tokens_missed"]) == (pytest.approx(2 / 3), 6.0)
-    assert (together["low"], together["reason"]) == (None, "no interval: no resamples were asked for")
+    # Two patients are no matter for a bootstrap. 3 documents of 2 and 1: 9 / 5 = 1.8 trials, 2/3 of them missed.
+    # Middle (2/3 + z2/3.6) / (1 + z2/1.8) = 1.733739 / 3.134144 = 0.553178, half
+    # sqrt(z2 * (2/9 + z2/7.2) / 1.8) / 3.134144 = sqrt(3.84146 * 0.755758 / 1.8) / 3.134144 = 0.405211.
+    assert (together["low"], together["high"]) == pytest.approx((0.147967, 0.958389), abs=1e-4)
+    assert (together["interval"], "reason" in together) == ("Wilson over groups", False)
+    assert "so Wilson's method over groups, as if the documents of a group were all alike" in printed
     assert found["entities"]["PERSON"]["recall_low"] is None
     assert "seen and unseen: name what the taggers learnt from" in printed
     assert found["entities"]["DATE"]["seen"]["reason"] == "the training set is not at hand"
@@ -199,8 +204,19 @@ def test_an_entity_that_was_not_trained(folder: Path) -> None:
     record(Path("models/CONTACT"), "CONTACT", [("tiny", 1)], trained=False, reason="none holds CONTACT")
     printed = run("--models", "models", "--json", "s.json")
     contact = json.loads(Path("s.json").read_text())["entities"]["CONTACT"]
-    assert (contact["recall"], contact["recall_high"], contact["precision"]) == (0.0, 0.0, None)
+    assert (contact["recall"], contact["precision"]) == (0.0, None)
+    for values, names in ((contact, ("precision_", "recall_", "f1_")), (contact["missed"], ("",))):
+        assert {values[f"{name}{end}"] for name in names for end in ("low", "high", "interval")} == {None}
+        assert values["reason"].count("no interval") == 1
+        assert "no interval: without a checkpoint nothing is marked" in values["reason"]
     assert contact["missed"]["share"] == 1.0
+    assert "0.000 (0.000 to 0.000)" not in printed
+    run("--models", "models/CONTACT", "--json", "alone.json", "--bootstrap", "0")
+    alone = json.loads(Path("alone.json").read_text())
+    assert (alone["together"]["low"], alone["entities"]["CONTACT"]["reason"].count("no interval")) == (
+        None,
+        1,
+    )
     assert "CONTACT: none holds CONTACT" in printed
     assert "precision: nothing predicted" in printed
 
@@ -208,7 +224,7 @@ def test_an_entity_that_was_not_trained(folder: Path) -> None:
 def test_stand_ins_and_restricted_corpora_are_named(folder: Path) -> None:
     write_documents(Path("notes.jsonl"), [marked(1, "{Lee|PERSON}.", "p", stand_in=True, restricted=True)])
     printed = run("--models", "models")
-    assert "on notes †" in printed
+    assert f"on {folder.name}-notes †" in printed
     assert "† a stand-in: its figures say nothing about real notes" in printed
     assert "split" not in printed
     assert "This corpus is restricted" in printed

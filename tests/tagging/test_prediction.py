@@ -78,6 +78,25 @@ def test_output_that_is_not_finite_is_an_error(folder: Path) -> None:
         predict_spans(tagger, ["Ana Weber"])
 
 
+def test_weights_that_the_configuration_has_no_place_for_are_an_error(tmp_path: Path) -> None:
+    folder = write_tagger(tmp_path / "t", "PERSON", {"Ana": SURE}, NO)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    more = {f"bert.encoder.layer.7.{name}": tensor.clone() for name, tensor in list(weights.items())[:3]}
+    save_file({**weights, **more}, path, metadata={"format": "pt"})
+    with pytest.raises(PhidriftError, match="no place for 3 of its weights"):
+        load_tagger(folder)
+
+
+def test_a_tokenizer_that_knows_no_words_is_an_error(tmp_path: Path) -> None:
+    # transformers makes one of five pieces where tokenizer.json is missing: every word would be unknown, and no name
+    # found.
+    folder = write_tagger(tmp_path / "t", "PERSON", {"Ana": SURE}, NO)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(PhidriftError, match=r"t: (the tokenizer knows \d+ pieces|no tokenizer can be read)"):
+        load_tagger(folder)
+
+
 def test_weights_that_are_not_all_there_are_an_error(tmp_path: Path) -> None:
     folder = write_tagger(tmp_path / "t", "PERSON", {"Ana": SURE}, NO)
     path = folder / "model.safetensors"

@@ -125,7 +125,7 @@ def deberta(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "spm.vocab").unlink()
     torch.manual_seed(1)
     config = DebertaV2Config(
-        vocab_size=80,
+        vocab_size=42,
         hidden_size=32,
         num_hidden_layers=1,
         num_attention_heads=2,

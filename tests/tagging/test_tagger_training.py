@@ -122,7 +122,7 @@ def test_what_training_json_and_the_card_say(models_folder: Path) -> None:
     card = (models_folder / "DATE" / "tiny-1" / "README.md").read_text(encoding="utf-8")
     assert "made: 30, licence: CC0-1.0" in card
     assert "0" * 64 in card
-    assert "Restricted: no" in card
+    assert "Not marked as restricted" in card
     assert card.startswith("---\nlibrary_name: transformers\n")
     assert yaml.safe_load(card.split("---")[1])["restricted"] is False
     assert f"mean of the last epoch: {run['loss']:.4f} nats" in card

@@ -11,6 +11,7 @@ from transformers import pipeline
 
 from phidrift.cli.main import main
 from phidrift.core.document import Document, Span, write_documents
+from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json
 from phidrift.tagging.predict import load_tagger, predict_spans
 
@@ -133,6 +134,42 @@ def test_restricted_documents_restrict_the_taggers(
     assert "\nrestricted: true\n" in card.split("---")[1]
 
 
+def test_a_corpus_can_be_called_restricted(
+    place: Path, base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["notes.jsonl", "--out", "out", "--entity", "DATE", "--restricted"]
+    assert run(monkeypatch, capsys, *words, *quick(base, "--epochs", "1"))[0] == 0
+    assert read_json(Path("out/DATE/training.json"))["restricted"] is True
+
+
+def test_a_file_that_the_training_did_not_write_is_an_error_before_use(
+    place: Path, base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["notes.jsonl", "--out", "out", "--entity", "DATE"]
+    assert run(monkeypatch, capsys, *words, *quick(base, "--epochs", "1"))[0] == 0
+    folder = Path(f"out/DATE/{Path(base).name}-42")
+    (folder / "README.md").write_text("another card", encoding="utf-8")
+    load_tagger(folder)
+    weights = (folder / "model.safetensors").read_bytes()
+    half = len(weights) // 2
+    for name, content in [
+        ("model.safetensors", weights[:half] + bytes(len(weights) - half)),  # zeros, as a bad copy has them
+        ("tokenizer.json", None),
+        ("added_tokens.json", b"{}"),
+    ]:
+        path = folder / name
+        before = path.read_bytes() if path.is_file() else None
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(PhidriftError, match=f"not as its training wrote it: {name}"):
+            load_tagger(folder)
+        path.unlink(missing_ok=True)
+        if before is not None:
+            path.write_bytes(before)
+    load_tagger(folder)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -179,12 +216,17 @@ def test_unlabelled_documents_are_counted_and_refused(
     assert "1 of 4 documents have no labels" in err
 
 
-def test_an_earlier_training_is_replaced(
+def test_an_earlier_training_is_replaced_only_if_that_is_wanted(
     place: Path, base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for seed in ("1", "2"):
-        words = ["notes.jsonl", "--out", "out", "--entity", "DATE", "--seed", seed]
-        assert run(monkeypatch, capsys, *words, *quick(base, "--epochs", "1"))[0] == 0
+    words = ["notes.jsonl", "--out", "out", "--entity", "DATE", *quick(base, "--epochs", "1"), "--seed"]
+    assert run(monkeypatch, capsys, *words, "1")[0] == 0
+    code, _, err = run(monkeypatch, capsys, *words, "2")
+    assert code == 2
+    assert "out/DATE: taggers are here already" in err
+    assert "--replace" in err
+    assert Path(f"out/DATE/{Path(base).name}-1/model.safetensors").is_file()
+    assert run(monkeypatch, capsys, *words, "2", "--replace")[0] == 0
     assert sorted(path.name for path in Path("out/DATE").iterdir()) == [
         *(f"{Path(base).name}-2", "training.json")
     ]

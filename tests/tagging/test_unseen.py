@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from phidrift.core.document import Document, Span
 from phidrift.tagging.lenient import token_offsets
-from phidrift.tagging.miss_rates import miss_rates, missed_tokens
+from phidrift.tagging.miss_rates import WILSON_OF_GROUPS, miss_rates, missed_tokens
 from phidrift.tagging.unseen import NO_TRAINING_SET, folded, gold_strings, recall_by_familiarity
 
 TRAINING = [
@@ -92,11 +92,10 @@ def test_miss_rates_by_hand() -> None:
     assert found["share"] == pytest.approx(0.5)
     assert (found["documents"], found["documents_missed"]) == (3, pytest.approx(1.5))
     assert (found["tokens"], found["tokens_missed"]) == (6, 2.0)
-    assert found["interval"] == "bootstrap"
-    assert found["low"] <= 0.5 <= found["high"]
-    bare = miss_rates(runs, "abcd", resamples=0, seed=1)
-    assert (bare["share"], bare["low"], bare["high"], bare["interval"]) == (0.5, None, None, None)
-    assert bare["reason"] == "no interval: no resamples were asked for"
+    # Wilson, 1.5 of 3: middle 0.5, half sqrt(3.84146 * (0.25 + 3.84146 / 12) / 3) / (1 + 3.84146 / 3) = 0.37468.
+    assert found["interval"] == "Wilson"
+    assert (found["low"], found["high"]) == pytest.approx((0.12532, 0.87468), abs=1e-4)
+    assert miss_rates(runs, "abcd", resamples=0, seed=1) == found  # it needs no bootstrap
 
 
 def test_groups_are_drawn_whole() -> None:
@@ -106,8 +105,59 @@ def test_groups_are_drawn_whole() -> None:
     alone = miss_rates(many, list(range(100)), resamples=2000, seed=1)
     assert alone["low"] == pytest.approx(0.4, abs=0.02)
     assert alone["high"] == pytest.approx(0.6, abs=0.02)
+    # Two patients are too few for a bootstrap. Wilson, 1 of 2: 0.5 +- sqrt(z2 * (0.25 + z2 / 8) / 2) / (1 + z2 / 2)
+    # = 0.5 +- sqrt(3.84146 * 0.73018 / 2) / 2.92073 = 0.5 +- 0.40547.
     paired = miss_rates(many, [0] * 50 + [1] * 50, resamples=2000, seed=1)
-    assert (paired["low"], paired["high"]) == (0.0, 1.0)
+    assert paired["interval"] == WILSON_OF_GROUPS
+    assert (paired["low"], paired["high"]) == pytest.approx((0.09453, 0.90547), abs=1e-4)
+    # Ten patients with ten notes, five of them with misses alone: the draws hold binomial(10, 0.5) / 10 of those, of
+    # which the middle 95 % are 0.2 to 0.8.
+    ten = miss_rates(many, [number // 10 for number in range(100)], resamples=2000, seed=1)
+    assert ten["interval"] == "bootstrap"
+    assert (ten["low"], ten["high"]) == (pytest.approx(0.2), pytest.approx(0.8))
+    bare = miss_rates(many, [number // 10 for number in range(100)], resamples=0, seed=1)
+    assert (bare["share"], bare["low"], bare["high"], bare["interval"]) == (0.5, None, None, None)
+    assert bare["reason"] == "no interval: no resamples were asked for"
+
+
+def test_few_misses_have_an_interval_wide_enough() -> None:
+    # 1 of 47, z2 = 3.84146: middle (1/47 + z2/94) / (1 + z2/47) = 0.062143 / 1.081733 = 0.057448, half
+    # sqrt(z2 * (1/47 * 46/47 + z2/188) / 47) / 1.081733 = sqrt(3.84146 * 0.041257 / 47) / 1.081733 = 0.053683.
+    found = miss_rates([[(1, 1)] + [(0, 1)] * 46 + [(0, 0)] * 3], list(range(50)), resamples=1000, seed=1)
+    assert found["interval"] == "Wilson"
+    assert (found["low"], found["high"]) == pytest.approx((0.003765, 0.111131), abs=1e-5)
+    # Groups with one such document each are the same: here each of the last three belongs to another's.
+    grouped = miss_rates(
+        [[(1, 1)] + [(0, 1)] * 46 + [(0, 0)] * 3], [*range(47), 0, 1, 2], resamples=0, seed=1
+    )
+    assert grouped == found
+
+
+def test_groups_of_different_sizes_are_fewer_trials() -> None:
+    # Three notes of one patient, one of them with a miss, and one note of another: 4^2 / (3^2 + 1) = 1.6 trials, 0.25
+    # of them missed. Middle (0.25 + z2/3.2) / (1 + z2/1.6) = 1.450456 / 3.400912 = 0.426490, half
+    # sqrt(z2 * (0.1875 + z2/6.4) / 1.6) / 3.400912 = sqrt(3.84146 * 0.787728 / 1.6) / 3.400912 = 0.404370.
+    found = miss_rates([[(1, 1), (0, 1), (0, 1), (0, 1)]], "aaab", resamples=500, seed=1)
+    assert found["interval"] == WILSON_OF_GROUPS
+    assert (found["low"], found["high"]) == pytest.approx((0.022120, 0.830860), abs=1e-4)
+
+
+@given(
+    notes=st.lists(
+        st.tuples(st.integers(0, 8), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=40
+    ),
+    resamples=st.integers(0, 40),
+)
+@settings(max_examples=150, deadline=None)
+def test_an_interval_of_a_share_with_a_miss_lies_above_nothing(
+    notes: list[tuple[int, bool, bool, bool]], resamples: int
+) -> None:
+    # Two runs miss the notes of the third and of the fourth; the second says whether a note holds PHI.
+    runs = [[(int(held and missed[run]), int(held)) for _, held, *missed in notes] for run in (0, 1)]
+    found = miss_rates(runs, [note[0] for note in notes], resamples=resamples, seed=1)
+    if found["share"] and found["low"] is not None:
+        assert 0 < found["low"] <= found["high"] <= 1
+        assert found["interval"] == "bootstrap" or found["low"] <= found["share"] <= found["high"]
 
 
 def test_a_share_of_nothing_or_all_has_no_bootstrap() -> None:

@@ -80,7 +80,7 @@ def test_the_split_and_the_taggers(printed: tuple[Path, dict[str, str]]) -> None
     for entity in ("ADDRESS", "CONTACT", "DATE", "PERSON"):
         assert (folder / f"taggers/{entity}/training.json").is_file()
         (card,) = (folder / f"taggers/{entity}").glob("*/README.md")
-        assert re.search(r"^\| test \|.* 50 \|", card.read_text(encoding="utf-8"), re.MULTILINE)
+        assert re.search(r"^\| mine-test \|.* 50 \|", card.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_the_figures_that_the_page_explains(printed: tuple[Path, dict[str, str]]) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import importlib.metadata
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
@@ -96,6 +96,9 @@ def deidentify(
 
 def _check_places(paths: Sequence[Path], models: Path, out: Path, key: Path | None) -> None:
     mend = "name another place"
+    if Path.cwd().is_relative_to(out.resolve()):
+        problem = "this is the working folder or holds it, and is to be replaced as a whole"
+        raise PhidriftError(problem, where=out, mend="name a new folder in it, such as redacted")
     for written in (out, *([] if key is None else [key])):
         for path in (*paths, models):
             if written.resolve().is_relative_to(path.resolve()) or path.resolve().is_relative_to(
@@ -148,6 +151,7 @@ def _manifest(
         "seeded": seeded,
         "documents": {"met": account.met, "written": account.written, "left_out": len(account.left_out)},
         "left_out": [{"id": identity, "reason": reason} for identity, reason in account.left_out],
+        "files_not_read": dict(account.not_read),
         "spans": by_label(account.spans),
         "masked_for_want_of_a_surrogate": by_label(account.masked) if settings.mode == "surrogate" else None,
         "taggers": {tagger.entity: tagger.to_json() for tagger in chosen},
@@ -167,9 +171,12 @@ def _say(account: "Account", out: Path, warnings: Sequence[str], mode: str) -> N
         print(f"Masked, for want of a surrogate: {_counts(by_label(account.masked))}")
     if account.left_out:
         print(f"LEFT OUT: {len(account.left_out)} documents, listed in {out / 'manifest.json'}")
+    if account.not_read:
+        count = sum(account.not_read.values())
+        print(f"{count} files with other endings were NOT read and not written: {_counts(account.not_read)}")
     for warning in warnings:
         print(f"! {warning}")
 
 
-def _counts(counts: dict[str, int]) -> str:
+def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{label} {count}" for label, count in counts.items()) or "nothing"

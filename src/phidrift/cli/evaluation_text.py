@@ -6,6 +6,7 @@ from typing import Any
 _WIDTH = 116  # characters where the output is no terminal
 _STRICT = ("precision", "recall", "f1")
 _FEW_UNITS = 20
+_LABELS = 10  # of those without an entity, how many are named
 
 
 def print_evaluation(result: Mapping[str, Any], checks: Sequence[Mapping[str, Any]] | None) -> None:
@@ -102,6 +103,7 @@ def notes(result: Mapping[str, Any]) -> Iterator[str]:
     of_train = result["corpus"]["of_train_split"]
     if of_train:
         yield f"{of_train} documents are marked as of a train split: make sure that no tagger has learnt from them"
+    yield from _label_notes(result)
     left_out = result["corpus"]["left_out"]
     if any(left_out.values()):
         yield f"left out: {left_out['documents']} documents and {left_out['spans']} spans that could not be read"
@@ -114,6 +116,19 @@ def notes(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"Restricted taggers, not to be passed on: {', '.join(held_back)}"
 
 
+def _label_notes(result: Mapping[str, Any]) -> Iterator[str]:
+    unmapped = list(result["corpus"]["unmapped_labels"].items())
+    if unmapped:
+        listed = ", ".join(f"{label} ({count})" for label, count in unmapped[:_LABELS])
+        more = f", and {len(unmapped) - _LABELS} more labels" if len(unmapped) > _LABELS else ""
+        yield f"Labels without an entity, whose spans count nowhere: {listed}{more}"
+    if not set(result["corpus"]["mapped_entities"]) & set(result["entities"]):
+        yield (
+            "WARNING: no label of the corpus stands for an entity that has a tagger: say with --label-map which "
+            "label is which entity"
+        )
+
+
 def _resampling_notes(result: Mapping[str, Any]) -> Iterator[str]:
     resampled = result["resampled"]
     if resampled["resamples"]:
@@ -124,10 +139,19 @@ def _resampling_notes(result: Mapping[str, Any]) -> Iterator[str]:
             yield f"{count} are few: the intervals are rough, and too narrow rather than too wide"
     if "note" in resampled:
         yield str(resampled["note"])
-    methods = {result["together"].get("interval")}
-    for values in result["entities"].values():
-        methods |= {values["missed"]["interval"], *(values[f"{name}_interval"] for name in _STRICT)}
-    if methods & {"rule of three", "Wilson"}:
+    entities = list(result["entities"].values())
+    missed = [values["missed"] for values in entities] + [result["together"]]
+    of_missed = {values.get("interval") for values in missed if values["share"] not in (0.0, 1.0)}
+    at_ends = {values.get("interval") for values in missed if values["share"] in (0.0, 1.0)}
+    at_ends |= {values[f"{name}_interval"] for values in entities for name in _STRICT}
+    if "Wilson" in of_missed:
+        yield "Documents with a miss: Wilson's method, over the documents that hold the entity"
+    if "Wilson over groups" in of_missed:
+        yield (
+            "Documents with a miss: too few groups with or without one for a bootstrap, so Wilson's method over "
+            "groups, as if the documents of a group were all alike: an approximation"
+        )
+    if at_ends & {"rule of three", "Wilson"}:
         yield (
             "A bootstrap has no width at 0 and 1: there, intervals are by the rule of three (0) and by Wilson's "
             "method (1), over the documents or groups that hold the entity"

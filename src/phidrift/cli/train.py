@@ -54,6 +54,12 @@ def train(
     ] = 1,
     name: Annotated[str | None, typer.Option(help="Name of the training set; without, the corpus'.")] = None,
     licence: Annotated[str, typer.Option(help="Licence of the corpus, for the model cards.")] = "not stated",
+    restricted: Annotated[
+        bool, typer.Option("--restricted", help="The corpus may not be passed on, nor may its taggers.")
+    ] = False,
+    replaced: Annotated[
+        bool, typer.Option("--replace", help="Replace all taggers that OUT holds of these entities.")
+    ] = False,
 ) -> None:
     """Fine-tune a tagger for each entity on a labelled corpus; an interrupted run goes on when it is repeated."""
     from phidrift.corpora.source import ReadOptions
@@ -65,9 +71,10 @@ def train(
     entities = _entities(entity or ENTITIES)
     if learning_rate <= 0:
         raise PhidriftError(f"--learning-rate is {learning_rate}", mend="use one above 0, such as 2e-4")
-    _refuse_outputs([corpus] if label_map is None else [corpus, label_map], out, entities)
+    inputs = [corpus] if label_map is None else [corpus, label_map]
+    _refuse_outputs(inputs, out, entities, replaced=replaced)
     source, documents = _read(
-        corpus, format_name, ReadOptions(text_field=text_field, encoding=encoding), label_map
+        corpus, format_name, ReadOptions(text_field=text_field, encoding=encoding), label_map, restricted
     )
     _refuse_what_teaches_nothing(documents, entities, corpus)
 
@@ -99,7 +106,7 @@ def _entities(wanted: Sequence[str]) -> list[str]:
     return [each for each in ENTITIES if each in wanted]
 
 
-def _refuse_outputs(inputs: Sequence[Path], out: Path, entities: Sequence[str]) -> None:
+def _refuse_outputs(inputs: Sequence[Path], out: Path, entities: Sequence[str], *, replaced: bool) -> None:
     """No input and nothing that is no training's own folder may be written over."""
     for each in entities:
         folder = (out / each).resolve()
@@ -110,12 +117,19 @@ def _refuse_outputs(inputs: Sequence[Path], out: Path, entities: Sequence[str]) 
         if folder.exists() and not (folder / "training.json").is_file():
             mend = "write elsewhere, or move it away"
             raise PhidriftError("this is there, and no earlier training", where=out / each, mend=mend)
+        if folder.exists() and not replaced:
+            mend = "write elsewhere, or replace all that is there with --replace"
+            raise PhidriftError("taggers are here already", where=out / each, mend=mend)
     if out.exists() and not out.is_dir():
         raise PhidriftError("this is a file", where=out, mend="name a folder")
 
 
 def _read(
-    path: Path, format_name: str | None, options: "ReadOptions", label_map: Path | None
+    path: Path,
+    format_name: str | None,
+    options: "ReadOptions",
+    label_map: Path | None,
+    restricted: bool,
 ) -> "tuple[str, list[Document]]":
     """(name of the corpus, its documents)."""
     from phidrift.corpora.label_maps import read_label_map
@@ -123,6 +137,7 @@ def _read(
     from phidrift.corpora.reading_report import reading_report, warn_of_reading
 
     source = corpus_at(path, format_name, options)
+    source = replace(source, restricted=source.restricted or restricted)
     if label_map is not None:
         source = replace(source, labels=read_label_map(label_map))
     reading = Reading()

@@ -1,6 +1,7 @@
 """Writing files whole or not at all, with the same bytes for the same content."""
 
 import csv
+import glob
 import json
 import os
 import shutil
@@ -41,7 +42,7 @@ def _temporary_beside(path: Path) -> Path:
     What processes that are gone have left under the same name is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(f".{path.name}.*.tmp"):
+    for stale in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         owner = stale.name.rsplit(".", 2)[-2]
         # A rest under this process' own number is of an earlier one that had it, as in a container started anew.
         if owner.isdigit() and (int(owner) == os.getpid() or not _is_alive(int(owner))):

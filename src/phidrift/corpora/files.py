@@ -69,11 +69,12 @@ def split_suffix(path: Path) -> tuple[str, str]:
     return name.stem, name.suffix.casefold()
 
 
-def source_files(path: Path, suffixes: tuple[str, ...]) -> list[SourceFile]:
+def source_files(path: Path, suffixes: tuple[str, ...], beside: tuple[str, ...] = ()) -> list[SourceFile]:
     """The files with one of the suffixes (or with it and `.gz`) at or under `path`, by path; hidden ones are left out.
 
     A folder or file whose name begins with the word train, training, test or testing (`train.jsonl`, `testing-gold`)
-    gives the split; the folder nearest to the file decides. Files with other endings are counted in the log.
+    gives the split; the folder nearest to the file decides. Files with other endings are counted in the log, but for
+    those that the reader takes from `beside` the ones found.
 
     Raises:
         PhidriftError: nothing there, or no file with one of the suffixes.
@@ -86,7 +87,7 @@ def source_files(path: Path, suffixes: tuple[str, ...]) -> list[SourceFile]:
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         raise PhidriftError(f"no {wanted} (or such a file gzipped) here or below", where=path)
-    _log_others(path, Counter(split_suffix(file)[1] for file, _ in _walk(path)), suffixes)
+    _log_others(path, Counter(split_suffix(file)[1] for file, _ in _walk(path)), (*suffixes, *beside))
     files, taken = [], set[str]()
     for file, parts, stem, suffix in found:
         name = next(n for n in _names(stem, parts) if n not in taken)

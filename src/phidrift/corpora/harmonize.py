@@ -98,7 +98,7 @@ def _split(
         return parts["train"], parts["test"], 0
     if split.test >= len(documents):
         problem = f"a test split of {split.test} leaves no training document: there are {len(documents)}"
-        raise PhidriftError(problem, where=source.path, mend="make split.test smaller")
+        raise PhidriftError(problem, where=source.path, mend="hold out fewer")
     if not split.deduplicate:
         ranked = seeded_order(documents, seed)
         return ranked[split.test :], ranked[: split.test], 0

@@ -26,9 +26,9 @@ def grouped_split(
     """(train, test, documents left out) with about `test` documents in test and no `meta.group` on both sides.
 
     Groups are walked in seeded order, whatever their size, so that the test split is no sample of the small ones:
-    until they hold about `test` documents, and at least 5 groups (half of the groups, where there are fewer than
-    10). If that is over a tenth too many, `test` of them are drawn and the others are left out, since their
-    groups are in test. If all documents are of one group, documents are drawn.
+    until they hold about `test` documents (a tenth fewer at most), and at least 5 groups (half of the groups, where
+    there are fewer than 10). If that is over a tenth too many, `test` of them are drawn and the others are left
+    out, since their groups are in test. If all documents are of one group, documents are drawn.
     """
     groups: dict[str, list[Document]] = defaultdict(list)
     for document in documents:
@@ -41,7 +41,7 @@ def grouped_split(
     size = taken = 0
     for group in order[:-1]:
         nearer = abs(size + len(groups[group]) - test) < abs(size - test)
-        if taken >= least and not nearer:
+        if taken >= least and size * _TOLERANCE >= test and not nearer:
             break
         size, taken = size + len(groups[group]), taken + 1
     held = [document for group in order[:taken] for document in groups[group]]

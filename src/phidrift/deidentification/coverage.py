@@ -42,12 +42,15 @@ class ChosenTagger:
     training: Mapping[str, Any] | None
 
     def to_json(self) -> dict[str, Any]:
-        """Name, hashes of the weights, and whether it is restricted or learnt from stand-ins (null: not known)."""
+        """Hashes of the training set and the weights, and what training.json says else (null: not known).
+
+        Names of folders, files and training sets are left out: users give them, and they may hold a patient's.
+        """
         training = self.training or {}
         return {
-            "tagger": self.name,
-            "set": training.get("set"),
-            "sha256": {path.name: _sha256(path) for path in sorted(self.folder.glob("*.safetensors"))},
+            "tagger": None if self.training is None else self.name,
+            "training_set_sha256": training.get("sha256"),
+            "weights_sha256": [_sha256(path) for path in sorted(self.folder.glob("*.safetensors"))],
             "restricted": training.get("restricted"),
             "stand_in": training.get("stand_in"),
         }

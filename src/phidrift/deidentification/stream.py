@@ -25,11 +25,17 @@ from phidrift.corpora.reading import CorpusSource
 from phidrift.corpora.source import RawDocument
 from phidrift.deidentification.redaction import Redacted, mask, redact, resolved, tagger_marks
 from phidrift.deidentification.surrogates.document import document_surrogates
+from phidrift.deidentification.unread import files_not_read
 from phidrift.tagging.predict import Prediction, Tagger, predict
 
 LOG = logging.getLogger(__name__)
 Mode = Literal["mask", "surrogate"]
 _DOCUMENTS, _CHARACTERS = 256, 100_000  # read before the taggers run
+_TAGGER, _REPLACING = "the tagger", "replacing what was found"
+_MENDS = {
+    _TAGGER: "check the checkpoint: whether its model and tokenizer belong together, and whether memory suffices",
+    _REPLACING: None,
+}
 _NAMED = 20  # documents left out that are named in the log
 
 
@@ -58,6 +64,8 @@ class Account:
         spans: redacted stretches by label.
         masked: in the mode surrogate, those by label that could only be masked.
         left_out: (id, reason) of every document that isn't in the output. No reason holds text.
+        not_read: ending -> number of files of the inputs that nobody read (see `unread.files_not_read`).
+        mends: what was said to do about documents left out.
     """
 
     met: int = 0
@@ -65,12 +73,16 @@ class Account:
     spans: Counter[str] = field(default_factory=Counter)
     masked: Counter[str] = field(default_factory=Counter)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    not_read: Mapping[str, int] = field(default_factory=dict)
+    mends: set[str] = field(default_factory=set)
 
-    def leave_out(self, number: int, where: str, reason: str) -> None:
+    def leave_out(self, number: int, where: str, reason: str, mend: str | None = None) -> None:
         """Counts a document that isn't written, and says which."""
         self.left_out.append((_identity(number), reason))
+        self.mends |= {mend} if mend else set()
         if len(self.left_out) <= _NAMED:
-            LOG.warning("document %s (%s) left out: %s", _identity(number), where, reason)
+            hint = f". To mend: {mend}" if mend else ""
+            LOG.warning("document %s (%s) left out: %s%s", _identity(number), where, reason, hint)
         if len(self.left_out) == _NAMED:
             LOG.warning("further documents left out are listed in the manifest")
 
@@ -123,7 +135,7 @@ def deidentify(
     """
     if settings.threshold is not None and not 0 <= settings.threshold <= 1:
         raise PhidriftError(f"{settings.threshold} is no probability", where="the threshold", mend="0 to 1")
-    account = Account()
+    account = Account(not_read=files_not_read(sources))
     with ExitStack() as stack:
         documents, spans = (
             stack.enter_context((folder / name).open("w", encoding="utf-8", newline="\n"))
@@ -138,7 +150,8 @@ def deidentify(
     if not account.written:
         reasons = Counter(reason for _, reason in account.left_out).most_common(1)
         why = f", most often: {reasons[0][0]}" if reasons else ""
-        raise PhidriftError(f"none of {account.met} documents could be redacted{why}")
+        mend = "; ".join(sorted(account.mends)) or None
+        raise PhidriftError(f"none of {account.met} documents could be redacted{why}", mend=mend)
     return account
 
 
@@ -198,15 +211,19 @@ def _redacted(
         advance(count)
 
     found = []
+    step = _TAGGER
     try:
         every = predict(taggers, [item.raw.text for item in batch], done)
+        step = _REPLACING
         for place, item in enumerate(batch):
             found.append(_result(item, taggers, [predictions[place] for predictions in every], settings))
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs one document, which is named and counted
         if len(batch) == 1:
             # The message of a foreign error may quote the text.
-            reason = error.problem if isinstance(error, PhidriftError) else type(error).__name__
-            account.leave_out(batch[0].number, batch[0].raw.where, reason)
+            reason, mend = f"{step} failed ({type(error).__name__})", _MENDS[step]
+            if isinstance(error, PhidriftError):
+                reason, mend = error.problem, error.mend
+            account.leave_out(batch[0].number, batch[0].raw.where, reason, mend)
         else:
             found = [
                 result

@@ -122,7 +122,6 @@ def merge_profiles(parts: Sequence[Profile]) -> Profile:
     """The profile of a corpus from those of its parts: the same as if it had been measured whole.
 
     It is exact because a part's first documents by hash include all of its documents that are among the whole's first.
-    (Models round differently in other batches: embeddings and perplexity are the same within that.)
 
     Raises:
         PhidriftError: no parts, or parts that were measured with other models or limits.

@@ -17,6 +17,7 @@ from phidrift.core.models import loading
 from phidrift.core.text import sentence_offsets
 
 O, B, I = 0, 1, 2  # noqa: E741 - the names of the scheme
+_LEAST_VOCABULARY = 0.9  # models have some vectors more than pieces, to fill up a round number
 IGNORED = -100  # what the loss of transformers' models leaves out
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -65,7 +66,7 @@ def load_tokenizer(place: str) -> Any:
     try:
         with loading(place):
             tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
-    except ValueError as error:
+    except (ValueError, KeyError, TypeError) as error:  # as many kinds as there are ways to damage its files
         mend = "a folder needs the tokenizer's files beside the weights, such as tokenizer.json or vocab.txt"
         raise PhidriftError("no tokenizer can be read", where=place, mend=mend) from error
     if not tokenizer.is_fast:
@@ -74,6 +75,23 @@ def load_tokenizer(place: str) -> Any:
         with loading(place):
             tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, do_lower_case=False)
     return tokenizer
+
+
+def check_vocabulary(tokenizer: Any, model: Any, place: str) -> None:
+    """Makes sure that a tokenizer knows the words that a model has vectors for.
+
+    transformers makes a tokenizer of five pieces where the files of one are missing, and then no word is known.
+
+    Raises:
+        PhidriftError: it knows fewer than nine of ten.
+    """
+    known, vectors = len(tokenizer), model.get_input_embeddings().weight.shape[0]
+    if known < _LEAST_VOCABULARY * vectors:
+        raise PhidriftError(
+            f"the tokenizer knows {known} pieces, the model {vectors}",
+            where=place,
+            mend="files of the tokenizer are missing beside the weights, such as tokenizer.json: copy them too",
+        )
 
 
 def _is_cased(tokenizer: Any) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from phidrift.tagging.training_state import Training
 
 _SCORES = "## Scores"
+_ADD = "`phidrift evaluate --models DIR --card` adds them"
+_NO_SCORES = "- Scores: none yet"
 _COLUMNS = ("f1", "f1_low", "f1_high", "precision", "recall", "support", "token_f1", "overlap_f1")
 _HEADER = f"| corpus | {' | '.join(name.replace('_', ' ') for name in _COLUMNS)} |"
 
@@ -48,15 +50,17 @@ def model_card(training_set: "TrainingSet", training: "Training", loss: float) -
     if training_set.restricted:
         lines.append("- **Restricted**: trained on documents that may not be passed on; nor may this model.")
     else:
-        lines.append("- Restricted: no training document is; the licences above hold.")
+        lines.append(
+            "- Not marked as restricted: whether it may be passed on is for the licences above to say."
+        )
     weights = f", SHA-256 of its weights `{base['sha256']}`" if base["sha256"] else ""
-    add = "none yet, `phidrift evaluate --models DIR --card` adds them"
+    scored = f"- Scores: {training_set.scores}" if training_set.scores else f"{_NO_SCORES}, {_ADD}"
     lines += [
         f"- Base model: `{settings.model}`, licence: {base['licence'] or 'see its own card'}{weights}",
         f"- Tagger `{training.tagger}`, seed {training.seed}, AdamW",
         *(f"  - {name}: {value}" for name, value in asdict(settings).items() if name != "model"),
         f"- Training loss, mean of the last epoch: {loss:.4f} nats a token of the model",
-        f"- Scores: {training_set.scores or add}",
+        scored,
         "",
         "phidrift takes the likeliest label sequence that is valid IOB2 (Viterbi), over windows of a long text.",
         "A plain `pipeline` takes the likeliest label of each token by itself, so a few of its spans may differ.",
@@ -67,8 +71,9 @@ def model_card(training_set: "TrainingSet", training: "Training", loss: float) -
 def write_scores(checkpoint: Path, corpus: str, scores: Mapping[str, Any]) -> None:
     """Puts the scores on one corpus into the model card of a checkpoint, under "## Scores".
 
-    One row a corpus, sorted by name; a second call for a corpus replaces its row. All else in the card stays, and a
-    checkpoint without a card gets one that holds the scores alone.
+    One row a corpus, sorted by name; a second call for a corpus replaces its row. The line of a new card which says
+    that there are no scores yet goes; all else stays, and a checkpoint without a card gets one that
+    holds the scores alone.
 
     Args:
         checkpoint: the folder, with README.md.
@@ -86,6 +91,7 @@ def write_scores(checkpoint: Path, corpus: str, scores: Mapping[str, Any]) -> No
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     except UnicodeDecodeError as error:
         raise PhidriftError("not UTF-8", where=path, mend="save the card as UTF-8") from error
+    lines = [line for line in lines if not line.startswith(_NO_SCORES)]
     if _HEADER in lines:
         start = lines.index(_HEADER)
     else:

@@ -18,6 +18,7 @@ from phidrift.core.files import read_json, whole_folder, write_json, write_text
 from phidrift.core.models import describe
 from phidrift.core.progress import progress
 from phidrift.tagging.cards import model_card, write_scores
+from phidrift.tagging.seals import file_hashes
 from phidrift.tagging.train import TaggerSettings
 from phidrift.tagging.training_state import Training, finished, forget, holds_work, state_folder, training_key
 from phidrift.tagging.workers import Outcome, run_trainings
@@ -188,6 +189,7 @@ def _write(
                     raise PhidriftError("a finished tagger is gone", where=states[place], mend="run again")
                 checkpoint = temporary / f"{place.tagger}-{place.seed}"
                 shutil.copytree(found[0], checkpoint)
+                run["sha256"] = file_hashes(checkpoint)
                 write_text(checkpoint / "README.md", model_card(training_set, training, found[1].loss))
                 run |= asdict(found[1])
             runs.append(run)

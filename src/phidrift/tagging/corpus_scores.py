@@ -11,12 +11,13 @@ from phidrift.tagging import scores
 from phidrift.tagging.evaluate import Advance, entity_scores, predicted_bounds
 from phidrift.tagging.intervals import without_width
 from phidrift.tagging.lenient import Offsets, token_offsets
-from phidrift.tagging.miss_rates import miss_rates, missed_tokens
+from phidrift.tagging.miss_rates import NO_RESAMPLES, miss_rates, missed_tokens
 from phidrift.tagging.model_folders import EntityTaggers
 from phidrift.tagging.unseen import folded, gold_strings
 
 Predictions = Mapping[str, Mapping[str, Sequence[scores.Bounds]]]
 NOTHING = "(marks nothing)"  # the name of a run without a checkpoint
+_BY_MAKING = "no interval: without a checkpoint nothing is marked, which is no matter of chance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ def corpus_scores(
     `entities` holds for each entity the values of `evaluate.entity_scores`, those of each run, and `missed`, of
     `miss_rates.miss_rates`. `precision_interval`, `recall_interval` and `f1_interval` say how an interval was found: by
     bootstrap, or by what `intervals.without_width` has for a score of 0 or 1, over the units that hold a span.
+    An entity without a checkpoint has no interval: what it misses is no matter of chance.
     `together` is `missed` over all four: a token is found if any tagger marks it, and the PHI of entities without a
     tagger (`not_covered`) counts as not found. Where documents share `meta.group` (a patient's, say), groups are
     resampled, since such documents are alike; `resampled` says what was.
@@ -117,16 +119,32 @@ def _entity(
     )
     for name, units in (("precision", of_said), ("recall", of_gold), ("f1", of_gold)):
         values[f"{name}_interval"] = None if values[f"{name}_low"] is None else "bootstrap"
-        # A run without a checkpoint finds nothing by its making, not by chance.
-        found = None if NOTHING in runs or values[name] is None else without_width(values[name], units)
+        found = None if values[name] is None else without_width(values[name], units)
         if found is not None:
             (values[f"{name}_low"], values[f"{name}_high"]), values[f"{name}_interval"] = found
-    missed = [_missed(tokens, gold, run) for run in runs.values()]
+    missed = miss_rates(
+        [_missed(tokens, gold, run) for run in runs.values()],
+        groups,
+        resamples=resampling.resamples,
+        seed=resampling.seed,
+    )
+    if NOTHING in runs:
+        values = _without_intervals(values, [f"{name}_" for name in ("precision", "recall", "f1")])
+        missed = _without_intervals(missed, [""])
     return {
         **values,
         "runs": [{"name": name, **found} for name, found in zip(runs, of_runs, strict=True)],
-        "missed": miss_rates(missed, groups, resamples=resampling.resamples, seed=resampling.seed),
+        "missed": missed,
     }
+
+
+def _without_intervals(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The values with null for the intervals that begin so, and the reason."""
+    ends = [f"{name}{end}" for name in names for end in ("low", "high", "interval")]
+    if all(values[end] is None for end in ends) and not values.get("reason", "").endswith(NO_RESAMPLES):
+        return dict(values)
+    others = [each for each in values.get("reason", "").split("; ") if each and each != NO_RESAMPLES]
+    return {**values, **dict.fromkeys(ends), "reason": "; ".join([*others, _BY_MAKING])}
 
 
 def _together(
@@ -147,7 +165,8 @@ def _together(
         chosen = [list(runs.values())[min(number, len(runs) - 1)] for runs in predictions.values()]
         said = [frozenset().union(*spans) for spans in zip(*chosen, strict=True)]
         missed.append(_missed(tokens, gold, said))
-    return miss_rates(missed, groups, resamples=resampling.resamples, seed=resampling.seed)
+    rates = miss_rates(missed, groups, resamples=resampling.resamples, seed=resampling.seed)
+    return _without_intervals(rates, [""]) if all(NOTHING in runs for runs in predictions.values()) else rates
 
 
 def _missed(

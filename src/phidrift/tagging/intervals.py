@@ -107,8 +107,11 @@ def without_width(share: float, units: int, level: float = 0.95) -> tuple[Interv
     return wilson(units, units, level), "Wilson"
 
 
-def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
-    """Score interval of a proportion (Wilson, 1927), 0 to 1; `trials` is at least 1."""
+def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
+    """Score interval of a proportion (Wilson, 1927), 0 to 1; `trials` is at least 1.
+
+    Both may be fractions: a mean over runs, an effective number of trials.
+    """
     z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
     share = successes / trials
     middle = share + z2 / (2 * trials)

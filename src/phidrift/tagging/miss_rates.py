@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from phidrift.tagging.intervals import by_group, percentiles, resampled_sums, without_width
+from phidrift.tagging.intervals import Interval, by_group, percentiles, resampled_sums, wilson, without_width
 from phidrift.tagging.lenient import Offsets, touched
-from phidrift.tagging.scores import Bounds
+from phidrift.tagging.scores import Bounds, Counts
+
+WILSON_OF_GROUPS = "Wilson over groups"
+NO_RESAMPLES = "no interval: no resamples were asked for"
+_FEW_GROUPS = 5
 
 
 def missed_tokens(offsets: Offsets, gold: Bounds, predicted: Bounds) -> tuple[int, int]:
@@ -32,10 +36,18 @@ def miss_rates(
 ) -> dict[str, Any]:
     """The share of documents with a missed token among those that hold PHI.
 
+    A share of 0 has the rule of three, and 1 Wilson's interval, over the groups that hold PHI. In between, where each
+    group holds one such document, Wilson's interval is taken (of the mean share, where there are several runs): the
+    percentile bootstrap is too narrow where misses are few. Other groups are resampled whole. But where fewer than 5 of
+    them hold a missed document, or fewer than 5 one without a miss, a bootstrap has too little to draw from, and
+    Wilson's interval stands in, as an approximation: of the share of documents, over as many trials as there are
+    groups, as if the documents of a group were all alike. Groups of different sizes are fewer trials: the square of
+    all documents by the sum of the groups' squares (Kish, 1965). No interval of a share above 0 reaches 0.
+
     Args:
         missed: [runs][documents], (missed, all) of `missed_tokens`.
         groups: what is resampled together, for each document.
-        resamples: of the bootstrap; 0 for no interval.
+        resamples: of the bootstrap; with 0, only the intervals that need none are there.
         seed: of the bootstrap.
 
     Returns:
@@ -52,23 +64,40 @@ def miss_rates(
         return {**nothing, "documents": 0, "tokens": 0, "reason": "no document holds any"}
     share = float(counts[..., 0].sum(axis=1).mean()) / holding
     units = by_group(counts, groups)
-    found = without_width(share, int((units[0, :, 1] > 0).sum()))
-    interval, method = found or (None, "bootstrap")
-    if found is None:
-        sums = resampled_sums(units, resamples, seed)
-        interval = percentiles(sums[..., 0], sums[..., 1])
+    interval, method = _interval(share, units, resamples, seed)
     low, high = interval or (None, None)
     values: dict[str, Any] = {
         "share": share,
         "low": low,
         "high": high,
-        "interval": method if interval else None,
+        "interval": method,
         "documents": holding,
         "documents_missed": share * holding,
         "tokens": int(pairs[0, :, 1].sum()),
         "tokens_missed": float(pairs[..., 0].sum(axis=1).mean()),
     }
-    return values if interval else {**values, "reason": "no interval: no resamples were asked for"}
+    return values if interval else {**values, "reason": NO_RESAMPLES}
+
+
+def _interval(share: float, units: Counts, resamples: int, seed: int) -> tuple[Interval | None, str | None]:
+    """(interval, how it was found) of a share; `units` is [runs, groups, 2], documents missed and with PHI."""
+    held = units[0, :, 1]
+    certain = without_width(share, int((held > 0).sum()))
+    if certain is not None:
+        return certain
+    trials = float(held.sum() ** 2 / (held**2).sum())
+    of_wilson = wilson(share * trials, trials)
+    if held.max() == 1:
+        return of_wilson, "Wilson"
+    kinds = (units[..., 0] > 0, units[..., 0] < units[..., 1])
+    if min(int(kind.any(axis=0).sum()) for kind in kinds) < _FEW_GROUPS:
+        return of_wilson, WILSON_OF_GROUPS
+    sums = resampled_sums(units, resamples, seed)
+    interval = percentiles(sums[..., 0], sums[..., 1])
+    if interval is not None and interval[0] == 0.0:
+        # Of few resamples, by chance.
+        return of_wilson, WILSON_OF_GROUPS
+    return interval, None if interval is None else "bootstrap"
 
 
 def _touched_by_any(offsets: Offsets, spans: Bounds) -> list[tuple[int, int]]:

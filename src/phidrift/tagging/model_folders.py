@@ -8,6 +8,7 @@ from typing import Any
 from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json
 from phidrift.tagging.alignment import label_names
+from phidrift.tagging.seals import file_hashes
 
 _RECORD = "training.json"
 _LABELS_UNSTATED = {"0": "LABEL_0", "1": "LABEL_1"}  # what transformers takes them to be
@@ -96,12 +97,44 @@ def _record(path: Path) -> dict[str, Any]:
         raise PhidriftError("not the record of a training", where=path, mend=mend) from error
     names = ("entity", "trained", "reason", "restricted", "taggers")
     missing = [name for name in names if not isinstance(training, dict) or name not in training]
-    if not missing and not all({"tagger", "seed"} <= set(run) for run in training["taggers"]):
+    runs = [] if missing else training["taggers"]
+    if not isinstance(runs, list) or not all(
+        isinstance(run, dict) and {"tagger", "seed"} <= set(run) for run in runs
+    ):
         missing = ["tagger and seed of each run"]
     if missing:
         raise PhidriftError(f"{missing[0]} is missing", where=path, mend=mend)
     record: dict[str, Any] = training
     return record
+
+
+def check_files(folder: Path) -> None:
+    """Makes sure that a checkpoint's files are those that its training wrote, if a training.json beside it says so.
+
+    The card may change. A checkpoint without such a record is taken as it is.
+
+    Raises:
+        PhidriftError: a file is missing, is another, or has come to it.
+    """
+    path = folder.resolve().parent / _RECORD
+    if not path.is_file():
+        return
+    runs = {f"{run['tagger']}-{run['seed']}": run for run in _record(path)["taggers"]}
+    expected = runs.get(folder.resolve().name, {}).get("sha256")
+    if expected is None:
+        return
+    found = {name: value for name, value in file_hashes(folder).items() if name in expected or _counts(name)}
+    wrong = sorted(
+        name for name in {*expected, *found} if _counts(name) and expected.get(name) != found.get(name)
+    )
+    if wrong:
+        problem = f"not as its training wrote it: {', '.join(wrong)}"
+        raise PhidriftError(problem, where=folder, mend="train it anew, or copy the whole folder again")
+
+
+def _counts(name: str) -> bool:
+    """Whether a file of a checkpoint has a say in what it marks."""
+    return name.endswith((".json", ".safetensors", ".txt", ".model"))
 
 
 def _check_weights(folder: Path) -> None:

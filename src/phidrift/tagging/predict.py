@@ -20,12 +20,13 @@ from phidrift.tagging.alignment import (
     Pieces,
     Window,
     bio_spans,
+    check_vocabulary,
     cut_windows,
     load_tokenizer,
     special_ids,
     tokenize,
 )
-from phidrift.tagging.model_folders import checkpoint_entity
+from phidrift.tagging.model_folders import check_files, checkpoint_entity
 from phidrift.tagging.quiet import quiet_transformers
 
 _PADDED_PIECES = 4096  # a batch holds at most so many, padding included
@@ -83,14 +84,16 @@ def load_tagger(folder: Path) -> Tagger:
     Weights are read from safetensors alone, since other files may hold code.
 
     Raises:
-        PhidriftError: no such folder, its labels are not O, B-ENTITY, I-ENTITY, or its weights are missing, damaged or
-            not all there.
+        PhidriftError: no such folder, its labels are not O, B-ENTITY, I-ENTITY, its files are not those that its
+            training wrote, its weights are missing, damaged or not those of its configuration, or its tokenizer
+            doesn't fit it.
     """
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModelForTokenClassification
 
     entity = checkpoint_entity(folder)
+    check_files(folder)
     mend = "train it anew, or copy the whole folder again"
     try:
         with loading(str(folder)), quiet_transformers():
@@ -103,7 +106,12 @@ def load_tagger(folder: Path) -> Tagger:
         # transformers would fill them with random numbers, and say so only in its log.
         problem = f"{len(report['missing_keys'])} weights of the model are missing"
         raise PhidriftError(problem, where=folder, mend=mend)
+    unused = [key for key in report["unexpected_keys"] if "pooler" not in key]
+    if unused:
+        problem = f"its configuration has no place for {len(unused)} of its weights"
+        raise PhidriftError(problem, where=folder, mend=mend)
     tokenizer = load_tokenizer(str(folder))
+    check_vocabulary(tokenizer, model, str(folder))
     before, after = special_ids(tokenizer)
     limit = int(tokenizer.model_max_length) - len(before) - len(after)
     device = "cuda" if torch.cuda.is_available() else "cpu"

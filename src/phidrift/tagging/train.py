@@ -14,7 +14,7 @@ from typing import Any
 from phidrift.core.document import Document
 from phidrift.core.errors import PhidriftError
 from phidrift.core.models import loading, locate
-from phidrift.tagging.alignment import label_names, load_tokenizer
+from phidrift.tagging.alignment import check_vocabulary, label_names, load_tokenizer
 from phidrift.tagging.examples import Examples, training_examples
 from phidrift.tagging.quiet import quiet_transformers
 from phidrift.tagging.seals import seal, sealed
@@ -113,6 +113,7 @@ def train_tagger(
             label2id={label: number for number, label in enumerate(names)},
             ignore_mismatched_sizes=True,  # a base that has a head for something else gets a new one
         )
+    check_vocabulary(tokenizer, model, settings.model)
     positions = getattr(model.config, "max_position_embeddings", None) or settings.max_length
     if settings.max_length > positions:
         raise PhidriftError(f"{settings.model} has {positions} positions", where="max_length")

@@ -27,7 +27,7 @@ def read_brat(path: Path, options: ReadOptions, reject: Reject) -> Iterator[RawD
     Raises:
         PhidriftError: nothing at `path`, or no .txt file.
     """
-    files = source_files(path, (".txt",))
+    files = source_files(path, (".txt",), beside=(".ann",))
     annotations: dict[tuple[Path, str], list[Path]] = {}
     for file in sorted(path.parent.iterdir()) if path.is_file() else all_files(path):
         stem, suffix = split_suffix(file)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from phidrift.deidentification.surrogates.draw import Draw
+from phidrift.deidentification.surrogates.folding import folded
 
 _STARTS = (
     *("Alder", "Birch", "Cedar", "Elder", "Fern", "Hazel", "Holly", "Juniper", "Larch", "Linden"),
@@ -89,13 +90,13 @@ def _has_content(part: str) -> bool:
 
 
 def _part(part: str, given: dict[str, str], draw: Draw) -> str:
-    key = " ".join(part.casefold().split())
+    key = " ".join(folded(part).split())
     if key not in given:
         taken = set(given.values())
         new = ""
         for trial in range(_TRIES):
             new = _invented(part.strip(), f"{key} {trial}", draw)
-            other = new.casefold() != key
+            other = folded(new) != key
             if other and (new not in taken or trial >= _TRIES // 2):
                 break
         given[key] = new

@@ -22,25 +22,31 @@ _WEEKDAY = (
 _FIRST = rf"(?:{_WEEKDAY}(?:\.?,\s*|\.?\s+)(?:the\s+)?)?"
 _DAY = r"(?P<day>\d{1,2})(?P<ordinal>st|nd|rd|th)?"
 _YEAR = r"['’]?(?P<year>\d{4}|\d{2})"
-# Tried in this order: the first that fits and names a day that exists.
+# Tried in this order: the first that fits and names a day that exists. A hyphen may also join the two ends of a range
+# ("March 14-16", "3-5"): it stands before a year only where one stands before the month too, or where no day does.
 _FORMS = [
     re.compile(form, re.IGNORECASE | re.ASCII)
     for form in (
         _FIRST + r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})",
         r"(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})",
         _FIRST + r"(?P<one>\d{1,2})(?P<sign>[-/.])\s?(?P<two>\d{1,2})(?P=sign)\s?(?P<year>\d{4}|\d{2})",
-        _FIRST + r"(?P<one>\d{1,2})(?P<sign>[-/.])\s?(?P<two>\d{1,2})",
-        r"(?P<month>\d{1,2})[-/.](?P<year>\d{4}|\d{2})",
+        _FIRST + r"(?P<one>\d{1,2})(?P<sign>[/.])\s?(?P<two>\d{1,2})",
+        r"(?P<month>\d{1,2})[-/.](?P<year>\d{4}|00|3[2-9]|[4-9]\d)",  # 02/30 is a day that there isn't
         r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})",
-        _FIRST + _MONTH + r"[\s-]*" + _DAY + r"(?:[\s,-]+" + _YEAR + r")?",
-        _FIRST + _DAY + r"[\s-]*(?:of\s+)?" + _MONTH + r"(?:[\s,-]*" + _YEAR + r")?",
-        _MONTH + r"(?:\s+of\s+|[\s,-]+)['’]?(?P<year>\d{4}|(?<=['’])\d{2})",
+        _FIRST + _MONTH + r"(?:\s*|-)" + _DAY + r"(?:(?:\s*,\s*|\s+)" + _YEAR + r")?",
+        _FIRST + _DAY + "-" + _MONTH + "-" + _YEAR,
+        _FIRST + _DAY + r"(?:\s*(?:of\s+)?|-)" + _MONTH + r"(?:\s*,?\s*" + _YEAR + r")?",
+        _MONTH + r"(?:\s+of\s+|\s*,\s*|\s+|-)['’]?(?P<year>\d{4}|(?<=['’])\d{2})",
         _MONTH,
         _WEEKDAY + "s?",
         r"(?P<year>1[89]\d{2}|20\d{2})",
     )
 ]
 _EDGES = re.compile(r"([\s.,;:'’\"“”()\[\]-]*)(.*?)([\s.,;:'’\"“”()\[\]-]*)", re.DOTALL)
+_IN_ORDER = re.compile(
+    _FIRST + r"(?P<one>\d{1,2})(?P<sign>[-/])\s?(?P<two>\d{1,2})(?:(?P=sign)\s?(?P<year>\d{4}|\d{2}))?",
+    re.IGNORECASE | re.ASCII,
+)
 _YEARS_BACK_AND_FORTH = (400, 1825)  # days
 _PIVOT = 50  # two digits from here on are of the 20th century
 
@@ -60,15 +66,16 @@ def shifted_dates(surfaces: Sequence[str], days: int) -> list[str | None]:
     """The dates of a document, each later by `days` and in the form that it had; None for what reads as no date.
 
     Dates with a year keep the days between them. A date without one is taken to be of the first year that the document
-    states; a month without a day to be its 15th; a year alone to be its 2 July. 3/4 is the 4th of March, unless another
-    date of the document can only have the day first (14/3), or full stops part it (4.3.).
+    states; a month without a day to be its 15th; a year alone to be its 2 July. 3/4 is the 4th of March, unless full
+    stops part it (4.3.), or more dates of the document can only have the day first (14/3) than the month (3/14). A
+    date that has but one reading is read that way whatever the others are. A range (14-16 March, 3-5) is no date.
 
     Args:
         surfaces: in text order; English names of months and weekdays.
         days: see `day_offset`.
     """
     cores = [_EDGES.fullmatch(surface) for surface in surfaces]
-    day_first = any(core is not None and _only_day_first(core[2]) for core in cores)
+    day_first = sum(_only_order(core[2]) for core in cores if core is not None) > 0
     stated = (_stated_year(core[2]) for core in cores if core is not None)
     year = next((year for year in stated if year is not None), 2001)
     found = []
@@ -78,9 +85,13 @@ def shifted_dates(surfaces: Sequence[str], days: int) -> list[str | None]:
     return found
 
 
-def _only_day_first(core: str) -> bool:
-    match = re.fullmatch(r"(\d{1,2})[-/](\d{1,2})[-/](?:\d{4}|\d{2})", core, re.ASCII)
-    return match is not None and 12 < int(match[1]) <= 31 and int(match[2]) <= 12
+def _only_order(core: str) -> int:
+    """1 for a date that can only have the day first, -1 the month, 0 for others."""
+    match = _IN_ORDER.fullmatch(core)
+    if match is None or (match["sign"] == "-" and not match["year"]):  # 14-3 may be a range
+        return 0
+    one, two = int(match["one"]), int(match["two"])
+    return int(12 < one <= 31 and 1 <= two <= 12) - int(1 <= one <= 12 < two <= 31)
 
 
 def _stated_year(core: str) -> int | None:
@@ -109,7 +120,9 @@ def _moved(match: re.Match[str], days: int, assumed: int, day_first: bool) -> st
     fields = {name: text for name, text in match.groupdict().items() if text is not None}
     day_name, month_name = "day", "month"
     if "one" in fields:
-        first = day_first or fields["sign"] == "." or int(fields["one"]) > 12
+        first = day_first or fields["sign"] == "."
+        if int(fields["two" if first else "one"]) > 12:  # no month
+            first = not first
         day_name, month_name = ("one", "two") if first else ("two", "one")
     new: dict[str, str] = {}
     if "weekday" in fields:

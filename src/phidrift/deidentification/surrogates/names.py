@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from phidrift.deidentification.surrogates.draw import Draw
+from phidrift.deidentification.surrogates.folding import folded
 
-_LETTERS = r"[^\W\d_]"
+_LETTERS = r"[^\W\d_ʼ]"  # ʼ is an apostrophe that Unicode counts among the letters
 # These tell nobody's name, and stay. The second list would be names at the start ("Md Rahman", "Do").
 _TITLES = {
     *("dr", "drs", "doctor", "mr", "mrs", "ms", "miss", "mx", "prof", "professor", "sir", "madam"),
@@ -16,19 +17,20 @@ _SUFFIXES = {"MD", "RN", "PHD", "JR", "SR", "II", "III"}
 _DEGREE = r"(?<=[\s,])(?:M\.D|R\.N|Ph\.D|D\.O)\.?(?=\s*$)"
 _PARTICLE = r"\b(?:von|van|der|den|de|la|del|della|di|da|dos|du|ten|ter|zu)\b[\s-]+"
 _PART = re.compile(
-    rf"(?P<kept>{_DEGREE}|['’][sS]\b)|(?P<particle>{_PARTICLE}(?={_LETTERS}))"
-    rf"|(?P<word>{_LETTERS}+(?:['’]{_LETTERS}{{2,}})*)"
+    rf"(?P<kept>{_DEGREE}|['’‘ʼ][sS]\b)|(?P<particle>{_PARTICLE}(?={_LETTERS}))"
+    rf"|(?P<word>{_LETTERS}+(?:['’‘ʼ]{_LETTERS}{{2,}})*)"
 )
 # What may stand between words and stays; any other sign could be part of what was to be hidden.
-_BETWEEN = re.compile(r"[\s.,;:'’‘\"“”()/\\^&-]*")
+_BETWEEN = re.compile(r"[\s.,;:'’‘ʼ\"“”()/\\^&-]*")
 
 
 def person_surrogates(surfaces: Sequence[str], draw: Draw) -> list[str | None]:
     """One surrogate for each mention of a person in a document; None for what doesn't read as a name.
 
-    Every word has a surrogate of its own, whatever its case and wherever it stands: so "Dr. Anna Weber", "WEBER" and
-    "A. Weber" stay one person. Titles, degrees and the possessive 's stay; particles (von, de la) go. A surrogate
-    starts with another letter than the word, and is none of the document's own names. Genders are not heeded.
+    Every word has a surrogate of its own, whatever its case and apostrophes and wherever it stands: so "Dr. Anna
+    Weber", "WEBER" and "A. Weber" stay one person. Titles, degrees and the possessive 's stay; particles (von, de la)
+    go. A surrogate starts with another letter than the word, and is none of the document's own names. Genders are not
+    heeded.
 
     Args:
         surfaces: the mentions, in text order.
@@ -72,11 +74,11 @@ def _roles(mentions: Sequence[str]) -> dict[str, str]:
     for mention in mentions:
         for role, words in zip(("given", "surname"), _split(mention), strict=True):
             for word in words:
-                known.setdefault(word.casefold(), role)
+                known.setdefault(folded(word), role)
     for mention in mentions:
         for word in _words(mention):
             if len(word) > 1:
-                roles.setdefault(word.casefold(), known.get(word.casefold(), "surname"))
+                roles.setdefault(folded(word), known.get(folded(word), "surname"))
     return roles
 
 
@@ -86,7 +88,7 @@ def _assigned(roles: dict[str, str], draw: Draw) -> dict[str, str]:
     used: set[str] = set()
     for word, role in roles.items():
         able = [
-            name for name in _pool(role) if _initial(name) != _initial(word) and name.casefold() not in roles
+            name for name in _pool(role) if _initial(name) != _initial(word) and folded(name) not in roles
         ]
         fresh = [name for name in able if name not in used] or able
         if fresh:
@@ -113,14 +115,14 @@ def _full_names(mentions: Sequence[str]) -> list[tuple[str, str]]:
     for mention in mentions:
         given, surnames = _split(mention)
         if given and surnames:
-            pairs = [(name.casefold(), surnames[-1].casefold()) for name in given if len(name) > 1]
+            pairs = [(folded(name), folded(surnames[-1])) for name in given if len(name) > 1]
             found += pairs
     return found
 
 
 def _written(mention: str, new: dict[str, str], full: Sequence[tuple[str, str]], draw: Draw) -> str | None:
     parts, done, changed = [], 0, False
-    surname = next((word.casefold() for word in reversed(_words(mention)) if len(word) > 1), "")
+    surname = next((folded(word) for word in reversed(_words(mention)) if len(word) > 1), "")
     for match, is_name in _parts(mention):
         between = mention[done : match.start()]
         if not _BETWEEN.fullmatch(between):
@@ -134,8 +136,8 @@ def _written(mention: str, new: dict[str, str], full: Sequence[tuple[str, str]],
         changed = True
         if len(word) == 1:
             parts.append(_in_case(_new_initial(word, surname, new, full, draw), word))
-        elif word.casefold() in new:
-            parts.append(_in_case(new[word.casefold()], word))
+        elif folded(word) in new:
+            parts.append(_in_case(new[folded(word)], word))
         else:
             return None
     if not changed or not _BETWEEN.fullmatch(mention[done:]):

@@ -1,0 +1,84 @@
+"""Which files of the inputs nobody reads, by their endings: a person must know that they are still to be done."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from phidrift.corpora.files import all_files, split_suffix
+from phidrift.corpora.readers.conll import SUFFIXES
+from phidrift.corpora.reading import CorpusSource
+from phidrift.corpora.rows import JSON_SUFFIXES, ROW_SUFFIXES, TABLE_SUFFIXES
+
+# What the reader of each format opens.
+ENDINGS = {
+    "i2b2": (".xml",),
+    "multileg": (".jsonl",),
+    "ai4privacy": ROW_SUFFIXES,
+    "jsonl": JSON_SUFFIXES,
+    "table": TABLE_SUFFIXES,
+    "label-studio": JSON_SUFFIXES,
+    "conll": SUFFIXES,
+    "brat": (".txt", ".ann"),
+    "presidio": JSON_SUFFIXES,
+    "pii-anon": JSON_SUFFIXES,
+    "txt": (".txt", ".text"),
+    "datasets": (".arrow", ".json"),
+}
+_OTHER = "(other)"
+# Others aren't named: what follows the last full stop of a file name may be a patient's.
+_NAMEABLE = {
+    *(".txt", ".text", ".md", ".rst", ".log", ".html", ".htm", ".xml", ".json", ".jsonl", ".ndjson", ".yaml"),
+    *(".yml", ".csv", ".tsv", ".parquet", ".arrow", ".ann", ".conf", ".pdf", ".rtf", ".doc", ".docx", ".odt"),
+    *(
+        ".xls",
+        ".xlsx",
+        ".ods",
+        ".ppt",
+        ".pptx",
+        ".eml",
+        ".msg",
+        ".zip",
+        ".tar",
+        ".tgz",
+        ".bz2",
+        ".xz",
+        ".zst",
+    ),
+    *(
+        ".7z",
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".dcm",
+        ".hl7",
+        ".mp3",
+        ".wav",
+        ".mp4",
+    ),
+    *(".db", ".sqlite", ".py", ".r", ".sas", ".sav", ".dta", ".ini", ".cfg", ".bak", ".tmp", ".sh", ".lock"),
+    *SUFFIXES,
+}
+
+
+def files_not_read(sources: Sequence[CorpusSource]) -> dict[str, int]:
+    """Ending -> number of files at or under the sources that have it and that no source reads, most frequent first.
+
+    An ending that is in no list of usual ones, or none, counts as "(other)". ".gz" is left out. Hidden files aren't
+    counted.
+
+    Raises:
+        PhidriftError: nothing there, or a folder that can't be listed.
+    """
+    every, read = set(), set()
+    for source in sources:
+        for file in all_files(source.path):
+            place = file.resolve()
+            every.add(place)
+            if split_suffix(file)[1] in ENDINGS[source.format]:
+                read.add(place)
+    found = (split_suffix(file)[1] for file in every - read)
+    counts = Counter(ending if ending in _NAMEABLE else _OTHER for ending in found)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
