@@ -348,7 +348,7 @@ def measured(path: Path, name: str) -> tuple[str, float, float]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     *said, numbers = done.stdout.strip().split("\n")
     memory, seconds = map(float, numbers.split())

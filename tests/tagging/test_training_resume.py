@@ -299,7 +299,7 @@ def test_two_processes_never_share_a_state(cache: Path) -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             waited.wait(timeout=2)
         process.stdin.close()
-        assert waited.communicate(timeout=20)[0] == b"held\n"
+        assert waited.communicate(timeout=120)[0] == b"held\n"
         assert waited.returncode == 0
     with state_folder("key") as folder:
         assert folder == cache / "training/key"

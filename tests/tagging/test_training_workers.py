@@ -66,7 +66,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -146,7 +146,7 @@ def test_an_interrupt_ends_all_processes(settings: TaggerSettings, tmp_path: Pat
         assert all(is_alive(child) for child in of_it)
         for process in (parent.pid, *of_it):  # as a terminal does, to all of them
             os.kill(process, signal.SIGINT)
-        errors = parent.communicate(timeout=30)[1]
+        errors = parent.communicate(timeout=120)[1]
         assert not any(is_alive(child) for child in of_it)
     finally:
         parent.kill()
@@ -168,7 +168,7 @@ def test_a_process_without_its_parent_ends(settings: TaggerSettings, tmp_path: P
     process.stdin.close()
     assert "read" in json.loads(process.stdout.readline())
     process.stdout.close()  # as when the parent is killed
-    assert process.wait(timeout=30) == -signal.SIGPIPE
+    assert process.wait(timeout=120) == -signal.SIGPIPE
 
 
 def test_each_worker_sees_one_gpu(settings: TaggerSettings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,8 +66,11 @@ def _in_processes(
         while waiting or running:
             while waiting and free:
                 number, slot = waiting.popleft(), free.popleft()
-                process = _start(trainings[number][0], gpus[slot % len(gpus)] if gpus else None)
-                running[number] = process, slot
+                # An interrupt waits until the process is known: else nobody would stop it. It inherits the mask, and so
+                # is not ended by a terminal's Ctrl-C before it can say how it ended.
+                with _interrupts_held():
+                    process = _start(trainings[number][0], gpus[slot % len(gpus)] if gpus else None)
+                    running[number] = process, slot
                 work = _work(*trainings[number])
                 threading.Thread(target=_listen, args=(process, work, number, events), daemon=True).start()
             number, event = events.get()
@@ -90,6 +93,15 @@ def _in_processes(
             process.kill()
         for process, _ in running.values():
             process.wait()
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Generator[None, None, None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _gpus() -> list[str]:
