@@ -36,7 +36,7 @@ def read_corpus(path: Path, most: int, tokens: tuple[int, int]) -> tuple[str, li
 
     if path.is_dir():
         documents = list(harmonised_documents(corpus_at(path), Reading()))  # the English ones
-        name = "PII-Anon, English clinical documents"
+        name = f"Documents of {path.name}"
     else:
         with tempfile.TemporaryDirectory() as folder:
             write_standins(Path(folder) / "standins", 1, (2, 1), 1, most)
