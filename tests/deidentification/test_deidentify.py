@@ -22,7 +22,6 @@ from phidrift.corpora.source import ReadOptions
 from phidrift.deidentification import stream as redacting
 from phidrift.deidentification.coverage import choose_taggers
 from phidrift.deidentification.redaction import Mark, redact, resolved, tagger_marks
-from phidrift.deidentification.unread import ENDINGS
 from phidrift.tagging.alignment import Pieces, bio_spans
 from phidrift.tagging.model_folders import EntityTaggers, find_taggers
 from phidrift.tagging.predict import Prediction, best_labels
@@ -472,7 +471,7 @@ def test_files_that_nobody_reads_are_counted(run: Callable[..., Result], tmp_pat
 def test_the_endings_are_those_that_the_readers_open(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    every = {ending for endings in ENDINGS.values() for ending in endings}
+    every = {ending for form in FORMATS.values() for ending in form.endings}
     for ending in every:
         (tmp_path / f"a{ending}").write_text("")
     form = FORMATS[name]
@@ -485,11 +484,11 @@ def test_the_endings_are_those_that_the_readers_open(
         part.split()[0].replace("others", ".conll2003") for part in said.split(", ")
     }  # too long to be named
     # The reader of brat opens .ann beside .txt.
-    assert every - unread - {".ann"} == set(ENDINGS[name]) - {".ann"}
+    assert every - unread - {".ann"} == set(FORMATS[name].endings) - {".ann"}
 
 
 def test_every_format_has_its_endings() -> None:
-    assert ENDINGS.keys() == FORMATS.keys()
+    assert all(form.endings for form in FORMATS.values())
 
 
 def test_which_tagger_is_taken(tmp_path: Path) -> None:

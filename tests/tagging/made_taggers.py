@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertModel
+from word_pieces import write_word_pieces
 
 from phidrift.core.document import Document, Span
 from phidrift.tagging.checkpoints import TrainingSet
@@ -41,24 +41,7 @@ def write_base(folder: Path) -> str:
     """A random BERT of one layer, 32 wide, with a cased word-piece vocabulary; returns where it lies."""
     text = " ".join([*SENTENCES, *MONTHS, *(str(number) for number in range(100))]).replace("{}", " ")
     words = text.replace(".", " . ").replace(":", " : ").split()
-    vocabulary = {
-        word: number
-        for number, word in enumerate(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
-    }
-    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    backend.normalizer = normalizers.BertNormalizer(lowercase=False)
-    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    backend.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=64,
-    ).save_pretrained(folder)
+    vocabulary = write_word_pieces(folder, words, max_length=64)
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=32,

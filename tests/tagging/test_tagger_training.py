@@ -24,7 +24,8 @@ from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
 from phidrift.corpora.standins import write_standins
 from phidrift.tagging import train as training
 from phidrift.tagging.alignment import IGNORED, B, I, O, Pieces, load_tokenizer
-from phidrift.tagging.checkpoints import train_all, write_scores
+from phidrift.tagging.cards import write_scores
+from phidrift.tagging.checkpoints import train_all
 from phidrift.tagging.evaluate import CSV_COLUMNS, Target, csv_rows, evaluate_set, workload
 from phidrift.tagging.examples import training_examples
 from phidrift.tagging.predict import Tagger, best_labels, load_tagger, predict_spans

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForTokenClassification, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForTokenClassification
+from word_pieces import write_word_pieces
 
 from phidrift.tagging.alignment import label_names
 
@@ -31,26 +31,7 @@ TABLES: dict[str, dict[str, Logits]] = {
 def write_tokenizer(folder: Path, max_length: int = 32) -> dict[str, int]:
     """A cased word-piece tokenizer that knows some words and else spells; returns its vocabulary."""
     known = [*_WORDS, *_SIGNS, *(f"##{sign}" for sign in _SIGNS), *"/-.,:@^()"]
-    vocabulary = {
-        word: number
-        for number, word in enumerate(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *known]))
-    }
-    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    backend.normalizer = normalizers.BertNormalizer(lowercase=False)
-    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    backend.decoder = decoders.WordPiece()
-    backend.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=max_length,
-    ).save_pretrained(folder)
-    return vocabulary
+    return write_word_pieces(folder, known, max_length)
 
 
 def write_tagger(

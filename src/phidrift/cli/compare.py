@@ -93,14 +93,12 @@ def _read(
     path: Path, format_name: str | None, text_field: str | None
 ) -> "tuple[dict[str, Any], list[Document]]":
     """(what the corpus is, its documents)."""
-    from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
-    from phidrift.corpora.reading_report import reading_report, warn_of_reading
+    from phidrift.corpora.reading import corpus_at
+    from phidrift.corpora.reading_report import read_and_report
     from phidrift.corpora.source import ReadOptions
 
-    source, reading = corpus_at(path, format_name, ReadOptions(text_field=text_field)), Reading()
-    documents = list(harmonised_documents(source, reading))
-    report = reading_report(source, reading)
-    warn_of_reading(source, report)
+    source = corpus_at(path, format_name, ReadOptions(text_field=text_field))
+    documents, report = read_and_report(source)
     about = {name: report[name] for name in ("format", "stand_in", "restricted")}
     return {"name": source.name, **about}, documents
 

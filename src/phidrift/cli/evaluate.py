@@ -169,7 +169,7 @@ def _write_cards(
     resampling: "Resampling",
 ) -> None:
     """Each checkpoint's own scores into its own card."""
-    from phidrift.tagging.checkpoints import write_scores
+    from phidrift.tagging.cards import write_scores
     from phidrift.tagging.corpus_scores import corpus_scores
 
     for entity, of in taggers.items():

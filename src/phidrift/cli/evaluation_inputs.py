@@ -16,13 +16,9 @@ _GENERIC = frozenset({"train", "test", "dev", "corpus", "data", "documents", "no
 
 def read_corpus(source: "CorpusSource") -> "tuple[dict[str, Any], list[Document]]":
     """(what the corpus is, its documents)."""
-    from phidrift.corpora.reading import Reading, harmonised_documents
-    from phidrift.corpora.reading_report import reading_report, warn_of_reading
+    from phidrift.corpora.reading_report import read_and_report
 
-    reading = Reading()
-    documents = list(harmonised_documents(source, reading))
-    report = reading_report(source, reading)
-    warn_of_reading(source, report)
+    documents, report = read_and_report(source)
     about = {name: report[name] for name in ("format", "stand_in", "restricted")}
     lost = {"documents": report["rejected"]["documents"], "spans": report["spans"]["outcomes"]["dropped"]}
     of_train = sum(document.meta["split"] == "train" for document in documents)

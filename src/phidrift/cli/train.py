@@ -133,16 +133,14 @@ def _read(
 ) -> "tuple[str, list[Document]]":
     """(name of the corpus, its documents)."""
     from phidrift.corpora.label_maps import read_label_map
-    from phidrift.corpora.reading import Reading, corpus_at, harmonised_documents
-    from phidrift.corpora.reading_report import reading_report, warn_of_reading
+    from phidrift.corpora.reading import corpus_at
+    from phidrift.corpora.reading_report import read_and_report
 
     source = corpus_at(path, format_name, options)
     source = replace(source, restricted=source.restricted or restricted)
     if label_map is not None:
         source = replace(source, labels=read_label_map(label_map))
-    reading = Reading()
-    documents = list(harmonised_documents(source, reading))
-    warn_of_reading(source, reading_report(source, reading))
+    documents, _ = read_and_report(source)
     held_out = sum(document.meta["split"] == "test" for document in documents)
     if held_out:
         LOG.warning(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from phidrift.core.errors import PhidriftError
 from phidrift.corpora.readers.ai4privacy import read_ai4privacy
 from phidrift.corpora.readers.brat import read_brat
+from phidrift.corpora.readers.conll import SUFFIXES as CONLL_SUFFIXES
 from phidrift.corpora.readers.conll import read_conll
 from phidrift.corpora.readers.hf_datasets import read_hf_datasets
 from phidrift.corpora.readers.i2b2 import read_i2b2
@@ -14,6 +15,7 @@ from phidrift.corpora.readers.multileg import read_multileg
 from phidrift.corpora.readers.pii_anon import read_pii_anon
 from phidrift.corpora.readers.presidio import read_presidio
 from phidrift.corpora.readers.texts import read_txt
+from phidrift.corpora.rows import JSON_SUFFIXES, ROW_SUFFIXES, TABLE_SUFFIXES
 from phidrift.corpora.source import Reader, ReadOptions
 
 
@@ -21,12 +23,13 @@ from phidrift.corpora.source import Reader, ReadOptions
 class Format:
     """A format by name.
 
-    `fields`: which of text_field and group_field its reader heeds; `restricted`: whether its corpora usually may not be
-    shared.
+    `endings`: of the files that its reader opens, .gz left out; `fields`: which of text_field and group_field it
+    heeds; `restricted`: whether its corpora usually may not be shared.
     """
 
     name: str
     read: Reader
+    endings: tuple[str, ...]
     fields: tuple[str, ...] = ()
     restricted: bool = False
 
@@ -35,18 +38,18 @@ _BOTH = ("text_field", "group_field")
 FORMATS = {
     each.name: each
     for each in (
-        Format("i2b2", read_i2b2, restricted=True),
-        Format("multileg", read_multileg),
-        Format("ai4privacy", read_ai4privacy),
-        Format("jsonl", read_jsonl, _BOTH),
-        Format("table", read_table, _BOTH),
-        Format("label-studio", read_label_studio, _BOTH),
-        Format("conll", read_conll),
-        Format("brat", read_brat),
-        Format("presidio", read_presidio, _BOTH),
-        Format("pii-anon", read_pii_anon, _BOTH),
-        Format("txt", read_txt),
-        Format("datasets", read_hf_datasets, _BOTH),
+        Format("i2b2", read_i2b2, (".xml",), restricted=True),
+        Format("multileg", read_multileg, (".jsonl",)),
+        Format("ai4privacy", read_ai4privacy, ROW_SUFFIXES),
+        Format("jsonl", read_jsonl, JSON_SUFFIXES, _BOTH),
+        Format("table", read_table, TABLE_SUFFIXES, _BOTH),
+        Format("label-studio", read_label_studio, JSON_SUFFIXES, _BOTH),
+        Format("conll", read_conll, CONLL_SUFFIXES),
+        Format("brat", read_brat, (".txt", ".ann")),
+        Format("presidio", read_presidio, JSON_SUFFIXES, _BOTH),
+        Format("pii-anon", read_pii_anon, JSON_SUFFIXES, _BOTH),
+        Format("txt", read_txt, (".txt", ".text")),
+        Format("datasets", read_hf_datasets, (".arrow", ".json"), _BOTH),
     )
 }
 

@@ -4,9 +4,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from phidrift.core.document import Document
 from phidrift.corpora.label_maps import entity_of
 from phidrift.corpora.language import languages, not_english
-from phidrift.corpora.reading import CorpusSource, Reading, is_stand_in
+from phidrift.corpora.reading import CorpusSource, Reading, harmonised_documents, is_stand_in
 from phidrift.corpora.spans import SpanCounts
 
 LOG = logging.getLogger(__name__)
@@ -45,6 +46,19 @@ def reading_report(source: CorpusSource, reading: Reading) -> dict[str, Any]:
         "stand_in": is_stand_in(source.path) or reading.stand_ins > 0,
         "restricted": source.restricted or reading.restricted > 0,
     }
+
+
+def read_and_report(source: CorpusSource) -> tuple[list[Document], dict[str, Any]]:
+    """(the documents of a corpus, the report of the reading), with its warnings in the log.
+
+    Raises:
+        PhidriftError: as `harmonised_documents`.
+    """
+    reading = Reading()
+    documents = list(harmonised_documents(source, reading))
+    report = reading_report(source, reading)
+    warn_of_reading(source, report)
+    return documents, report
 
 
 def unmapped_labels(counts: SpanCounts, labels: Mapping[str, str]) -> dict[str, int]:

@@ -4,63 +4,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from phidrift.corpora.files import all_files, split_suffix
-from phidrift.corpora.readers.conll import SUFFIXES
+from phidrift.corpora.formats import FORMATS, format_named
 from phidrift.corpora.reading import CorpusSource
-from phidrift.corpora.rows import JSON_SUFFIXES, ROW_SUFFIXES, TABLE_SUFFIXES
 
-# What the reader of each format opens.
-ENDINGS = {
-    "i2b2": (".xml",),
-    "multileg": (".jsonl",),
-    "ai4privacy": ROW_SUFFIXES,
-    "jsonl": JSON_SUFFIXES,
-    "table": TABLE_SUFFIXES,
-    "label-studio": JSON_SUFFIXES,
-    "conll": SUFFIXES,
-    "brat": (".txt", ".ann"),
-    "presidio": JSON_SUFFIXES,
-    "pii-anon": JSON_SUFFIXES,
-    "txt": (".txt", ".text"),
-    "datasets": (".arrow", ".json"),
-}
 _OTHER = "(other)"
 # Others aren't named: what follows the last full stop of a file name may be a patient's.
-_NAMEABLE = {
-    *(".txt", ".text", ".md", ".rst", ".log", ".html", ".htm", ".xml", ".json", ".jsonl", ".ndjson", ".yaml"),
-    *(".yml", ".csv", ".tsv", ".parquet", ".arrow", ".ann", ".conf", ".pdf", ".rtf", ".doc", ".docx", ".odt"),
-    *(
-        ".xls",
-        ".xlsx",
-        ".ods",
-        ".ppt",
-        ".pptx",
-        ".eml",
-        ".msg",
-        ".zip",
-        ".tar",
-        ".tgz",
-        ".bz2",
-        ".xz",
-        ".zst",
-    ),
-    *(
-        ".7z",
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".gif",
-        ".bmp",
-        ".tif",
-        ".tiff",
-        ".dcm",
-        ".hl7",
-        ".mp3",
-        ".wav",
-        ".mp4",
-    ),
-    *(".db", ".sqlite", ".py", ".r", ".sas", ".sav", ".dta", ".ini", ".cfg", ".bak", ".tmp", ".sh", ".lock"),
-    *SUFFIXES,
-}
+_USUAL = (
+    "md rst log html htm yaml yml pdf rtf doc docx odt xls xlsx ods ppt pptx eml msg zip tar tgz bz2 xz zst 7z"
+    " png jpg jpeg gif bmp tif tiff dcm hl7 mp3 wav mp4 db sqlite py r sas sav dta ini cfg bak tmp sh lock"
+)
+_NAMEABLE = {f".{ending}" for ending in _USUAL.split()}.union(*(form.endings for form in FORMATS.values()))
 
 
 def files_not_read(sources: Sequence[CorpusSource]) -> dict[str, int]:
@@ -77,7 +30,7 @@ def files_not_read(sources: Sequence[CorpusSource]) -> dict[str, int]:
         for file in all_files(source.path):
             place = file.resolve()
             every.add(place)
-            if split_suffix(file)[1] in ENDINGS[source.format]:
+            if split_suffix(file)[1] in format_named(source.format).endings:
                 read.add(place)
     found = (split_suffix(file)[1] for file in every - read)
     counts = Counter(ending if ending in _NAMEABLE else _OTHER for ending in found)

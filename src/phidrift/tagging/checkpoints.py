@@ -17,13 +17,11 @@ from phidrift.core.errors import PhidriftError
 from phidrift.core.files import read_json, whole_folder, write_json, write_text
 from phidrift.core.models import describe
 from phidrift.core.progress import progress
-from phidrift.tagging.cards import model_card, write_scores
+from phidrift.tagging.cards import model_card
 from phidrift.tagging.seals import file_hashes
 from phidrift.tagging.train import TaggerSettings
 from phidrift.tagging.training_state import Training, finished, forget, holds_work, state_folder, training_key
 from phidrift.tagging.workers import Outcome, run_trainings
-
-__all__ = ["TrainingSet", "read_training", "train_all", "train_sets", "write_scores"]
 
 
 @dataclass(frozen=True, slots=True)
