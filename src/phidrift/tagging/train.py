@@ -15,6 +15,7 @@ from phidrift.core.document import Document
 from phidrift.core.errors import PhidriftError
 from phidrift.core.models import loading, locate
 from phidrift.tagging.alignment import check_vocabulary, label_names, load_tokenizer
+from phidrift.tagging.dropout import quick_dropout
 from phidrift.tagging.examples import Examples, training_examples
 from phidrift.tagging.quiet import quiet_transformers
 from phidrift.tagging.seals import seal, sealed
@@ -112,6 +113,8 @@ def train_tagger(
             id2label=dict(enumerate(names)),
             label2id={label: number for number, label in enumerate(names)},
             ignore_mismatched_sizes=True,  # a base that has a head for something else gets a new one
+            # On a CPU, torch's own attention drops out with torch's own, slow draws.
+            attn_implementation=None if precision()[0] else "eager",
         )
     check_vocabulary(tokenizer, model, settings.model)
     positions = getattr(model.config, "max_position_embeddings", None) or settings.max_length
@@ -258,7 +261,7 @@ def _fit(
     # The state holds pickles (optimizer.pt, rng_state.pth). They are this user's own, from this user's cache, with the
     # hashes that they were written with, and transformers loads them with torch's weights_only.
     earlier = sealed(state.glob("checkpoint-*"))
-    with quiet_transformers():
+    with quiet_transformers(), nullcontext() if on_gpu else quick_dropout():
         trainer.train(resume_from_checkpoint=str(earlier) if earlier else None)
     share = trainer.lr_scheduler.lr_lambdas[0]
     rates = [settings.learning_rate * share(step) for step in range(trainer.state.global_step)]
